@@ -573,7 +573,7 @@ static void utilities(void) {
   after.tv_sec = 7;
   after.tv_nsec = 100000000;
   CHECK(blosc_elapsed_nsecs(before, after) == 1200000000.0);
-  CHECK(blosc_elapsed_secs(before, after) == 1.2000000000000002);
+  CHECK(blosc_elapsed_secs(before, after) == (double)1.2000000000000002);
 }
 
 int main(int argc, char **argv) {

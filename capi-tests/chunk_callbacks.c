@@ -22,7 +22,7 @@ enum {
   MY_FILTER = 201,
   MY_TUNER = 202,
   /* Offset in a context of the pointer that a tuner's init stores; private, but tuners rely on it (abi.md 4.3). */
-  TUNER_PARAMS_OFFSET = 896
+  TUNER_PARAMS_OFFSET = sizeof(void *) == 8 ? 896 : 488
 };
 
 static int ours;

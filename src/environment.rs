@@ -50,10 +50,11 @@ pub(crate) fn is_set(name: &CStr) -> bool {
 }
 
 /// Returns the value of a variable as a number, by the rules of `strtol`: text that is no number gives 0.
+#[allow(clippy::unnecessary_cast, reason = "the width of `long` differs from system to system")]
 pub(crate) fn var_as_i64(name: &CStr) -> Option<i64> {
     let text = var(name)?;
     // SAFETY: `text` is a C string, and `strtol` accepts NULL for the end pointer.
-    Some(unsafe { libc::strtol(text.as_ptr(), std::ptr::null_mut(), 10) })
+    Some(unsafe { libc::strtol(text.as_ptr(), std::ptr::null_mut(), 10) } as i64)
 }
 
 /// Returns the low 32 bits of [`var_as_i64`], as the reference does.

@@ -154,7 +154,7 @@ fn jobs_run_serially_when_no_thread_can_be_created() {
     in_new_process(test_name!(), || {
         prestart(1).unwrap();
         let statm = fs::read_to_string("/proc/self/statm").unwrap();
-        let pages: u64 = statm.split(' ').next().unwrap().parse().unwrap();
+        let pages: libc::rlim_t = statm.split(' ').next().unwrap().parse().unwrap();
         let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
         // SAFETY: `limit` is a valid struct, written and read.
         unsafe { assert_eq!(libc::getrlimit(libc::RLIMIT_AS, &mut limit), 0) };

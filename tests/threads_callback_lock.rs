@@ -8,7 +8,7 @@ use libblosc2_test_support::support;
 
 use std::ffi::{c_char, c_int, c_void};
 use std::mem::ManuallyDrop;
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 use std::ptr;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering::SeqCst};
@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 
 use support::array::functions::ArrayPtr;
 use support::array::{Array, ArraySpec};
+use support::child::this_program;
 use support::library::Library;
 use support::super_chunk::Store;
 use support::super_chunk::scratch::ScratchDir;
@@ -134,7 +135,7 @@ fn main() -> ExitCode {
     let mut failed = 0;
     for store in STORES {
         for call in CALLS {
-            let mut again = Command::new(std::env::current_exe().expect("path of the test executable"));
+            let mut again = this_program();
             let status = again.env(SCENARIO_VARIABLE, format!("{store:?} {call}")).status().expect("a child");
             println!("a threads callback that writes a {call} of a {store:?} ... {status}");
             failed += i32::from(!status.success());

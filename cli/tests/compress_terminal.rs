@@ -3,7 +3,9 @@
 mod commands;
 
 use commands::Cli;
+use commands::program::{blosc2_command, blosc2_words};
 use portable_pty::{CommandBuilder, PtySize, native_pty_system};
+use std::ffi::OsString;
 use std::io::{Read, Write};
 use std::path::Path;
 use std::process::Stdio;
@@ -11,18 +13,19 @@ use std::time::Duration;
 
 /// Runs the command with a pseudo-terminal in `directory`. Returns the exit code, and what was printed.
 fn run_in_terminal(directory: &Path, arguments: &[&str]) -> (u32, String) {
-    run_program_in_terminal(directory, env!("CARGO_BIN_EXE_blosc2"), arguments, &[])
+    run_words_in_terminal(directory, &blosc2_words(), arguments, &[])
 }
 
-/// Runs a program with environment variables in a pseudo-terminal.
-fn run_program_in_terminal(
+/// Runs a program and its first arguments with environment variables in a pseudo-terminal.
+fn run_words_in_terminal(
     directory: &Path,
-    program: &str,
+    program: &[OsString],
     arguments: &[&str],
     environment: &[(&str, &str)],
 ) -> (u32, String) {
     let pair = native_pty_system().openpty(PtySize::default()).unwrap();
-    let mut command = CommandBuilder::new(program);
+    let mut command = CommandBuilder::new(&program[0]);
+    command.args(&program[1..]);
     command.args(arguments);
     command.cwd(directory);
     command.env("TERM", "xterm-256color");
@@ -67,16 +70,18 @@ fn binary_data_goes_to_a_terminal_only_by_force() {
 
 /// A shell command that compresses an input which takes two seconds to arrive.
 const SLOW_INPUT: &str =
-    "{ head -c 5000000 /dev/zero; sleep 2; echo end; } | \"$0\" $1 compress - -o slow.b2frame";
+    "{ head -c 5000000 /dev/zero; sleep 2; echo end; } | \"$@\" compress - -o slow.b2frame";
 
 #[test]
 fn a_bar_with_the_rate_appears_on_a_terminal_after_a_second() {
     let cli = Cli::new();
     let directory = cli.path("");
-    let program = env!("CARGO_BIN_EXE_blosc2");
     let run = |option: &str| {
+        let mut words: Vec<OsString> = ["sh", "-c", SLOW_INPUT, "sh"].map(OsString::from).to_vec();
+        words.extend(blosc2_words());
+        words.push(option.into());
         let _ = std::fs::remove_file(cli.path("slow.b2frame"));
-        run_program_in_terminal(&directory, "sh", &["-c", SLOW_INPUT, program, option], &[])
+        run_words_in_terminal(&directory, &words, &[], &[])
     };
     let (code, printed) = run("--verbose");
     assert_eq!(code, 0, "{printed}");
@@ -94,7 +99,7 @@ fn a_bar_with_the_rate_appears_on_a_terminal_after_a_second() {
 #[test]
 fn a_pipe_gets_no_bar_and_no_colours() {
     let cli = Cli::new();
-    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_blosc2"))
+    let mut child = blosc2_command()
         .args(["compress", "-", "-o", "slow.b2frame"])
         .current_dir(cli.path(""))
         .stdin(Stdio::piped())
@@ -116,8 +121,7 @@ fn errors_have_colours_on_a_terminal_unless_no_color_is_set() {
     let cli = Cli::new();
     let directory = cli.path("");
     let run = |environment: &[(&str, &str)]| {
-        let program = env!("CARGO_BIN_EXE_blosc2");
-        run_program_in_terminal(&directory, program, &["info", "missing"], environment)
+        run_words_in_terminal(&directory, &blosc2_words(), &["info", "missing"], environment)
     };
     let (code, printed) = run(&[]);
     assert_eq!(code, 1);

@@ -1,8 +1,11 @@
 //! The help of the command and of each verb, compared with the files in `tests/help`. With `BLOSC2_UPDATE_SNAPSHOTS=1`,
 //! the files are written.
 
+mod program;
+
+use program::blosc2_command;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 const VERBS: [&str; 13] = [
     "info",
@@ -22,7 +25,7 @@ const VERBS: [&str; 13] = [
 
 /// Returns the help of a verb, or of the command. No stream is a terminal, so that the width is that of `COLUMNS`.
 fn help(verb: Option<&str>, columns: &str) -> String {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_blosc2"));
+    let mut command = blosc2_command();
     command.args(verb).arg("--help").env("COLUMNS", columns).stdin(Stdio::null());
     let output = command.output().unwrap();
     assert!(output.status.success());

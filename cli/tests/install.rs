@@ -1,15 +1,14 @@
 //! What `blosc2 generate` writes.
 
+mod program;
+
+use program::blosc2_command;
 use std::collections::BTreeSet;
-use std::process::Command;
 
 fn generate(what: &str) -> BTreeSet<String> {
     let directory = tempfile::tempdir().unwrap();
-    let output = Command::new(env!("CARGO_BIN_EXE_blosc2"))
-        .args(["generate", what])
-        .arg(directory.path().join("new"))
-        .output()
-        .unwrap();
+    let output =
+        blosc2_command().args(["generate", what]).arg(directory.path().join("new")).output().unwrap();
     assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
     let names = std::fs::read_dir(directory.path().join("new")).unwrap();
     names

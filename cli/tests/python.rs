@@ -3,6 +3,9 @@
 //! The environment variable `BLOSC2_PYTHON` names a Python that has both modules; without it, `python3` is tried. A
 //! machine without them skips the test with a message, unless `BLOSC2_REQUIRE_PYTHON` is set.
 
+mod program;
+
+use program::blosc2_command;
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::Path;
@@ -86,8 +89,7 @@ fn run_python(python: &OsString, script: &str, directory: &Path) -> String {
 }
 
 fn blosc2(directory: &Path, arguments: &[&str]) {
-    let output =
-        Command::new(env!("CARGO_BIN_EXE_blosc2")).args(arguments).current_dir(directory).output().unwrap();
+    let output = blosc2_command().args(arguments).current_dir(directory).output().unwrap();
     assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
 }
 

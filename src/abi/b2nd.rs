@@ -1,9 +1,13 @@
 //! The N-dimensional array (`abi.md` 3.8) and the first fields of its creation parameters (`abi.md` 4.4).
 
 use std::ffi::c_char;
-use std::mem::{offset_of, size_of};
+#[cfg(target_pointer_width = "64")]
+use std::mem::offset_of;
+use std::mem::size_of;
 
-use super::{B2ND_MAX_DIM, B2ND_MAX_METALAYERS, blosc2_metalayer, blosc2_schunk, blosc2_storage};
+use super::{
+    B2ND_MAX_DIM, B2ND_MAX_METALAYERS, blosc2_metalayer, blosc2_schunk, blosc2_storage, size_on_target,
+};
 
 const DIMS: usize = B2ND_MAX_DIM as usize;
 
@@ -16,7 +20,7 @@ pub struct chunk_cache_s {
     /// The number of the chunk; always -1.
     pub nchunk: i64,
 }
-const _: () = assert!(size_of::<chunk_cache_s>() == 16);
+const _: () = assert!(size_of::<chunk_cache_s>() == size_on_target(16, 16, 12));
 
 /// An N-dimensional array in a super-chunk. The library allocates it and writes its fields; programs read them.
 /// The only field that a program may write is `sc`: set to NULL before `b2nd_free`, it keeps the super-chunk. In
@@ -73,7 +77,7 @@ pub struct b2nd_array_t {
     #[cfg(feature = "abi7")]
     pub last_tick: i64,
 }
-const _: () = assert!(size_of::<b2nd_array_t>() == 1376);
+const _: () = assert!(size_of::<b2nd_array_t>() == size_on_target(1376, 1368, 1348));
 
 /// Creation parameters of an array: opaque in the public headers, but some programs read `ndim` and `shape` at
 /// these offsets (`abi.md` 4.4).
@@ -98,6 +102,7 @@ pub struct b2nd_context_s {
     /// Number of valid elements of `metalayers`.
     pub nmetalayers: i32,
 }
+#[cfg(target_pointer_width = "64")]
 const _: () = {
     assert!(size_of::<b2nd_context_s>() == 656);
     assert!(offset_of!(b2nd_context_s, shape) == 8);

@@ -1,5 +1,6 @@
 //! Types of the extensions (`abi.md` 2.11).
 
+use super::size_on_target;
 use std::ffi::{c_char, c_int, c_void};
 
 /// Options of `blosc2x_verify`.
@@ -33,7 +34,7 @@ pub struct blosc2x_damage {
     /// What was expected and what was found. Valid during the call of the `blosc2x_report`.
     pub message: *const c_char,
 }
-const _: () = assert!(size_of::<blosc2x_damage>() == 40);
+const _: () = assert!(size_of::<blosc2x_damage>() == size_on_target(40, 40, 36));
 
 /// Receives one damaged part. `damage` is valid during the call; `user_data` is the pointer that the program passed
 /// together with this function. Returns 0 to go on, another value to stop.

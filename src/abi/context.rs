@@ -3,7 +3,9 @@
 //! and `new_nthreads`. The library's own context begins with this struct.
 
 use std::ffi::{c_int, c_void};
-use std::mem::{offset_of, size_of};
+use std::mem::offset_of;
+#[cfg(target_pointer_width = "64")]
+use std::mem::size_of;
 
 use super::{
     BLOSC2_MAX_FILTERS, BLOSC2_MAX_UDFILTERS, CBool, blosc2_filter, blosc2_postfilter_fn,
@@ -163,6 +165,7 @@ pub struct ContextHead {
     pub jobs_done: CondvarStorage,
 }
 
+#[cfg(target_pointer_width = "64")]
 const _: () = {
     assert!(size_of::<ContextHead>() == 1344);
     assert!(offset_of!(ContextHead, blocksize) == 36);
@@ -181,4 +184,12 @@ const _: () = {
     assert!(offset_of!(ContextHead, job_seq) == 1188);
     assert!(offset_of!(ContextHead, threads) == 1200);
     assert!(offset_of!(ContextHead, jobs_done) == 1296);
+};
+
+/// With pointers of 32 bits, the fields that tuner plugins write.
+#[cfg(target_pointer_width = "32")]
+const _: () = {
+    assert!(offset_of!(ContextHead, blocksize) == 28);
+    assert!(offset_of!(ContextHead, tuner_params) == 488);
+    assert!(offset_of!(ContextHead, new_nthreads) == 526);
 };

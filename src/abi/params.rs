@@ -4,7 +4,7 @@
 use std::ffi::{c_int, c_void};
 use std::mem::size_of;
 
-use super::{BLOSC2_MAX_FILTERS, CBool, blosc2_context};
+use super::{BLOSC2_MAX_FILTERS, CBool, blosc2_context, size_on_target};
 
 /// Parameters of a compression context. The caller sets the fields, preferably in a copy of
 /// `BLOSC2_CPARAMS_DEFAULTS`: a value of 0 does not mean "the default" (`abi.md` 3.1).
@@ -49,7 +49,7 @@ pub struct blosc2_cparams {
     /// Parameters of the plugin filters, one pointer for each filter; borrowed.
     pub filter_params: [*mut c_void; BLOSC2_MAX_FILTERS as usize],
 }
-const _: () = assert!(size_of::<blosc2_cparams>() == 136);
+const _: () = assert!(size_of::<blosc2_cparams>() == size_on_target(136, 88, 88));
 
 /// Parameters of a decompression context. The caller sets the fields, preferably in a copy of
 /// `BLOSC2_DPARAMS_DEFAULTS` (`abi.md` 3.2).
@@ -68,7 +68,7 @@ pub struct blosc2_dparams {
     /// Item size in bytes; informative, ignored by `blosc2_create_dctx`.
     pub typesize: i32,
 }
-const _: () = assert!(size_of::<blosc2_dparams>() == 40);
+const _: () = assert!(size_of::<blosc2_dparams>() == size_on_target(40, 20, 20));
 
 /// Parameters of a prefilter for one block. The caller sets `user_data`, `output_typesize` and
 /// `output_is_disposable`; for each call the library passes a copy in which it has set the other fields. The copy
@@ -103,7 +103,7 @@ pub struct blosc2_prefilter_params {
     /// True: the output is not used, and the rest of the pipeline is skipped.
     pub output_is_disposable: CBool,
 }
-const _: () = assert!(size_of::<blosc2_prefilter_params>() == 88);
+const _: () = assert!(size_of::<blosc2_prefilter_params>() == size_on_target(88, 56, 56));
 
 /// Supplies the content of a block before it is compressed. Returns 0 for success; with any other value the
 /// compression fails with -18. Called from several threads at once.
@@ -139,7 +139,7 @@ pub struct blosc2_postfilter_params {
     /// The decompression context.
     pub ctx: *mut blosc2_context,
 }
-const _: () = assert!(size_of::<blosc2_postfilter_params>() == 80);
+const _: () = assert!(size_of::<blosc2_postfilter_params>() == size_on_target(80, 56, 52));
 
 /// Changes a block after it was decompressed. Returns 0 for success; with any other value the decompression fails
 /// with -27. Called from several threads at once.

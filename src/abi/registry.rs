@@ -6,7 +6,7 @@ use std::mem::size_of;
 
 use super::{
     blosc2_codec_decoder_cb, blosc2_codec_encoder_cb, blosc2_context, blosc2_filter_backward_cb,
-    blosc2_filter_forward_cb,
+    blosc2_filter_forward_cb, size_on_target,
 };
 
 /// A codec to register. Functions that are NULL are loaded from the codec's plugin library when they are first
@@ -27,7 +27,7 @@ pub struct blosc2_codec {
     /// Function that decompresses a stream.
     pub decoder: blosc2_codec_decoder_cb,
 }
-const _: () = assert!(size_of::<blosc2_codec>() == 40);
+const _: () = assert!(size_of::<blosc2_codec>() == size_on_target(40, 20, 20));
 
 /// A filter to register. Functions that are NULL are loaded from the filter's plugin library when they are first
 /// used (`abi.md` 3.10).
@@ -45,7 +45,7 @@ pub struct blosc2_filter {
     /// Function that reverses the filter after decompression.
     pub backward: blosc2_filter_backward_cb,
 }
-const _: () = assert!(size_of::<blosc2_filter>() == 40);
+const _: () = assert!(size_of::<blosc2_filter>() == size_on_target(40, 20, 20));
 
 /// A tuner to register. Each function returns a negative number for an error. Functions that are NULL are loaded
 /// from the tuner's plugin library when they are first used (`abi.md` 3.10).
@@ -76,7 +76,7 @@ pub struct blosc2_tuner {
     /// Name of the tuner; copied at registration. May be NULL or uninitialised.
     pub name: *mut c_char,
 }
-const _: () = assert!(size_of::<blosc2_tuner>() == 56);
+const _: () = assert!(size_of::<blosc2_tuner>() == size_on_target(56, 28, 28));
 
 /// The descriptor that the plugin library of a codec exports as `info`: the names of the functions it exports
 /// (`abi.md` 3.14).
@@ -88,7 +88,7 @@ pub struct codec_info {
     /// Name of the decoder.
     pub decoder: *mut c_char,
 }
-const _: () = assert!(size_of::<codec_info>() == 16);
+const _: () = assert!(size_of::<codec_info>() == size_on_target(16, 8, 8));
 
 /// The descriptor that the plugin library of a filter exports as `info`: the names of the functions it exports
 /// (`abi.md` 3.14).
@@ -100,7 +100,7 @@ pub struct filter_info {
     /// Name of the function that reverses the filter.
     pub backward: *mut c_char,
 }
-const _: () = assert!(size_of::<filter_info>() == 16);
+const _: () = assert!(size_of::<filter_info>() == size_on_target(16, 8, 8));
 
 /// The descriptor that the plugin library of a tuner exports as `info`: the names of the functions it exports
 /// (`abi.md` 3.14).
@@ -118,4 +118,4 @@ pub struct tuner_info {
     /// Name of the function `free`.
     pub free: *mut c_char,
 }
-const _: () = assert!(size_of::<tuner_info>() == 40);
+const _: () = assert!(size_of::<tuner_info>() == size_on_target(40, 20, 20));

@@ -7,7 +7,7 @@ use std::mem::size_of;
 
 use super::{
     BLOSC2_MAX_FILTERS, BLOSC2_MAX_METALAYERS, BLOSC2_MAX_VLMETALAYERS, blosc2_context, blosc2_frame,
-    blosc2_storage,
+    blosc2_storage, size_on_target,
 };
 
 /// A metalayer of a super-chunk: a name and a content (`abi.md` 3.7).
@@ -21,7 +21,7 @@ pub struct blosc2_metalayer {
     /// Number of bytes at `content`.
     pub content_len: i32,
 }
-const _: () = assert!(size_of::<blosc2_metalayer>() == 24);
+const _: () = assert!(size_of::<blosc2_metalayer>() == size_on_target(24, 12, 12));
 
 /// A super-chunk: a sequence of chunks with the same parameters, and metalayers. Only the library allocates it:
 /// programs read it through the pointer, and never copy or embed it (`abi.md` 3.6).
@@ -109,7 +109,7 @@ pub struct blosc2_schunk {
     pub change_tick: i64,
 }
 #[cfg(not(feature = "abi7"))]
-const _: () = assert!(size_of::<blosc2_schunk>() == 65_840);
+const _: () = assert!(size_of::<blosc2_schunk>() == size_on_target(65_840, 32_968, 32_960));
 #[cfg(feature = "abi7")]
 const _: () =
     assert!(offset_of!(blosc2_schunk, view) == 65_816 && offset_of!(blosc2_schunk, change_tick) >= 65_824);

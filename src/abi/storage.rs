@@ -5,7 +5,7 @@ use std::mem::size_of;
 
 use super::{
     CBool, blosc2_close_cb, blosc2_cparams, blosc2_destroy_cb, blosc2_dparams, blosc2_open_cb,
-    blosc2_read_cb, blosc2_size_cb, blosc2_truncate_cb, blosc2_write_cb,
+    blosc2_read_cb, blosc2_size_cb, blosc2_truncate_cb, blosc2_write_cb, size_on_target,
 };
 
 /// Where and how a super-chunk is stored. The caller sets the fields. The library copies the struct and the memory
@@ -24,7 +24,7 @@ pub struct blosc2_storage {
     /// I/O back-end; NULL = the default one, for plain files.
     pub io: *mut blosc2_io,
 }
-const _: () = assert!(size_of::<blosc2_storage>() == 40);
+const _: () = assert!(size_of::<blosc2_storage>() == size_on_target(40, 20, 20));
 
 /// An I/O back-end and its parameters. The caller sets the fields (`abi.md` 3.4).
 #[repr(C)]
@@ -37,7 +37,7 @@ pub struct blosc2_io {
     /// Passed to the functions `open` and `destroy` of the back-end; must outlive every super-chunk that uses it.
     pub params: *mut c_void,
 }
-const _: () = assert!(size_of::<blosc2_io>() == 24);
+const _: () = assert!(size_of::<blosc2_io>() == size_on_target(24, 12, 12));
 
 /// The functions of an I/O back-end. The caller sets the fields; registration copies the struct (`abi.md` 3.5).
 #[repr(C)]
@@ -65,7 +65,7 @@ pub struct blosc2_io_cb {
     /// Releases the parameters of the back-end.
     pub destroy: blosc2_destroy_cb,
 }
-const _: () = assert!(size_of::<blosc2_io_cb>() == 80);
+const _: () = assert!(size_of::<blosc2_io_cb>() == size_on_target(80, 40, 40));
 
 /// A stream of the plain-file back-end (`abi.md` 3.12).
 #[repr(C)]
@@ -74,7 +74,7 @@ pub struct blosc2_stdio_file {
     /// The open file.
     pub file: *mut libc::FILE,
 }
-const _: () = assert!(size_of::<blosc2_stdio_file>() == 8);
+const _: () = assert!(size_of::<blosc2_stdio_file>() == size_on_target(8, 4, 4));
 
 /// Parameters of the plain-file back-end (`abi.md` 3.12).
 #[repr(C)]
@@ -120,7 +120,7 @@ pub struct blosc2_stdio_mmap {
     pub mmap_handle: HANDLE,
 }
 #[cfg(not(windows))]
-const _: () = assert!(size_of::<blosc2_stdio_mmap>() == 96);
+const _: () = assert!(size_of::<blosc2_stdio_mmap>() == size_on_target(96, 56, 56));
 
 /// A Windows handle.
 #[cfg(windows)]

@@ -76,7 +76,7 @@ pub(crate) fn item_byte_offset(shape: &[i64], start: &[i64], typesize: i32) -> O
     }
     let bytes = items.checked_mul(typesize.into())?;
     // The offset of the item's end must not overflow either.
-    bytes.checked_add(typesize.into())?;
+    isize::try_from(bytes.checked_add(typesize.into())?).ok()?;
     usize::try_from(bytes).ok()
 }
 

@@ -67,9 +67,9 @@ impl SpecialValue {
                 return Err(err!(Data, "the repeated value has 0 bytes, expected 1 or more"));
             }
             SpecialValue::Value => fill_repeated(dest, offset, value),
-            SpecialValue::Nan if typesize == 4 => fill_repeated(dest, offset, &0x7fc0_0000u32.to_le_bytes()),
+            SpecialValue::Nan if typesize == 4 => fill_repeated(dest, offset, &0x7fc0_0000u32.to_ne_bytes()),
             SpecialValue::Nan if typesize == 8 => {
-                fill_repeated(dest, offset, &0x7ff8_0000_0000_0000u64.to_le_bytes())
+                fill_repeated(dest, offset, &0x7ff8_0000_0000_0000u64.to_ne_bytes())
             }
             SpecialValue::Nan => return Err(err!(Data, "`typesize` of NaNs is {typesize}, expected 4 or 8")),
         }
@@ -114,9 +114,9 @@ mod tests {
     fn nans_are_quiet_and_need_typesize_4_or_8() {
         let mut dest = [0; 8];
         SpecialValue::Nan.fill(&mut dest, 0, 4, &[]).unwrap();
-        assert_eq!(dest, [0, 0, 0xc0, 0x7f, 0, 0, 0xc0, 0x7f]);
+        assert_eq!(dest, [0x7fc0_0000u32.to_ne_bytes(); 2].concat()[..]);
         SpecialValue::Nan.fill(&mut dest, 0, 8, &[]).unwrap();
-        assert!(f64::from_le_bytes(dest).is_nan());
+        assert!(f64::from_ne_bytes(dest).is_nan());
         assert!(SpecialValue::Nan.fill(&mut dest, 0, 2, &[]).is_err());
     }
 }

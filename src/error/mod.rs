@@ -14,7 +14,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 /// An error: a kind, which becomes the ABI's return code, and a message for `BLOSC_TRACE`.
 ///
 /// The kind is stored outside the box with the message, so that it is available even if the message could not be
-/// allocated. A `Result<usize>` has two words, no more than with only the box.
+/// allocated. On 64-bit machines, a `Result<usize>` has two words, no more than with only the box.
 #[derive(Debug)]
 pub struct Error {
     kind: ErrorKind,
@@ -22,6 +22,7 @@ pub struct Error {
     details: Option<Box<[ErrorDetails; 1]>>,
 }
 
+#[cfg(target_pointer_width = "64")]
 const _: () = assert!(size_of::<Result<usize>>() == 16);
 
 #[derive(Debug)]

@@ -78,11 +78,10 @@ mod tests {
             for len in (0..70).step_by(if cfg!(miri) { 9 } else { 1 }) {
                 let src = golden(len);
                 let mut expected = src.clone();
+                // The lowest bits are in the last byte of a word on a big-endian machine.
+                let lowest = if cfg!(target_endian = "big") { typesize - 1 } else { 0 };
                 for word in expected.chunks_exact_mut(typesize) {
-                    let mut number = [0; 8];
-                    number[..typesize].copy_from_slice(word);
-                    let number = u64::from_le_bytes(number) & !0b111;
-                    word.copy_from_slice(&number.to_le_bytes()[..typesize]);
+                    word[lowest] &= !0b111;
                 }
                 assert_eq!(truncated(-3, typesize, &src), Some(expected), "{typesize} {len}");
             }

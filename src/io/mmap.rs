@@ -9,6 +9,7 @@
 //! ([`Mapping`]).
 
 use super::borrowed_bytes::BorrowedBytes;
+use super::large_files;
 use crate::abi::blosc2_stdio_mmap;
 use crate::error::{Result, ensure};
 use crate::fork_count::PerProcessLock;
@@ -174,7 +175,7 @@ pub(crate) unsafe fn open(params: *mut blosc2_stdio_mmap, path: &CStr) -> Result
         .find(|mode| mode.name == name)
         .ok_or_else(|| err!(FileOpen, "`mode` is {name:?}, expected `r`, `r+`, `w+` or `c`"))?;
     // SAFETY: two strings.
-    let file = unsafe { libc::fopen(path.as_ptr(), mode.fopen.as_ptr()) };
+    let file = unsafe { large_files::fopen(path.as_ptr(), mode.fopen.as_ptr()) };
     if file.is_null() {
         return Err(err!(FileOpen, "cannot open {path:?} in mode {name:?}: {}", io::Error::last_os_error()));
     }
@@ -418,10 +419,10 @@ unsafe fn set_length(params: &mut blosc2_stdio_mmap, len: usize, zeros_until: us
         }
     }
     if !params.is_memory_only.get() {
-        let len = libc::off_t::try_from(len)
+        let len = large_files::off_t::try_from(len)
             .map_err(|_| err!(FileTruncate, "the length {len} exceeds the range of `off_t`"))?;
         // SAFETY: the descriptor of the mapped file.
-        if unsafe { libc::ftruncate(params.fd, len) } != 0 {
+        if unsafe { large_files::ftruncate(params.fd, len) } != 0 {
             return Err(err!(FileTruncate, "ftruncate: {}", io::Error::last_os_error()));
         }
     } else if zeros_until.min(len) > params.file_size {
@@ -573,9 +574,9 @@ fn round_up_to_pages(len: usize) -> usize {
 }
 
 fn file_length(fd: c_int) -> Result<usize> {
-    let mut stat = std::mem::MaybeUninit::<libc::stat>::uninit();
+    let mut stat = std::mem::MaybeUninit::<large_files::stat>::uninit();
     // SAFETY: a struct to be filled. For a number that is no descriptor, the call fails.
-    if unsafe { libc::fstat(fd, stat.as_mut_ptr()) } != 0 {
+    if unsafe { large_files::fstat(fd, stat.as_mut_ptr()) } != 0 {
         return Err(err!(FileOpen, "fstat: {}", io::Error::last_os_error()));
     }
     // SAFETY: filled.

@@ -15,6 +15,7 @@ mod backend;
 pub(crate) mod backend_registry;
 mod borrowed_bytes;
 mod errno;
+mod large_files;
 mod lock;
 pub(crate) mod mmap;
 mod mode;

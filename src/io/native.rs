@@ -1,7 +1,7 @@
 //! Positional I/O on plain files: all bytes are transferred, also when the system transfers fewer in one call or a
 //! signal interrupts it. No function moves the file's own position, so any number of threads may use one handle.
 
-use super::{OpenMode, paths};
+use super::{OpenMode, large_files, paths};
 use crate::err;
 use crate::error::Result;
 use std::ffi::{CStr, c_int};
@@ -36,7 +36,7 @@ pub(super) fn open(path: &CStr, mode: OpenMode) -> Result<File> {
 pub(super) fn identity(file: &File) -> Option<(u64, u64)> {
     identity_with(|place| {
         // SAFETY: any descriptor number is allowed, and `place` is a struct to be filled.
-        unsafe { libc::fstat(file.as_raw_fd(), place) }
+        unsafe { large_files::fstat(file.as_raw_fd(), place) }
     })
 }
 
@@ -66,7 +66,7 @@ impl FileVersion {
     pub(super) fn of_open_file(file: &File) -> Option<FileVersion> {
         let found = stat_with(|place| {
             // SAFETY: any descriptor number is allowed, and `place` is a struct to be filled.
-            unsafe { libc::fstat(file.as_raw_fd(), place) }
+            unsafe { large_files::fstat(file.as_raw_fd(), place) }
         })?;
         Some(FileVersion {
             identity: (found.st_dev as u64, found.st_ino as u64),
@@ -109,7 +109,7 @@ pub(crate) fn read_file_stamp(path: &CStr) -> Option<ObservedStamp> {
     let now = nanoseconds(file_clock_now());
     let found = stat_with(|place| {
         // SAFETY: a NUL-terminated string, and a struct to be filled.
-        unsafe { libc::stat(path.as_ptr(), place) }
+        unsafe { large_files::stat(path.as_ptr(), place) }
     })?;
     let times = [
         (found.st_mtime as i64, found.st_mtime_nsec as i64),
@@ -142,12 +142,12 @@ fn file_clock_now() -> (i64, i64) {
 }
 
 #[allow(clippy::unnecessary_cast, reason = "the types differ from system to system")]
-fn identity_with(stat: impl FnOnce(*mut libc::stat) -> c_int) -> Option<(u64, u64)> {
+fn identity_with(stat: impl FnOnce(*mut large_files::stat) -> c_int) -> Option<(u64, u64)> {
     stat_with(stat).map(|found| (found.st_dev as u64, found.st_ino as u64))
 }
 
-fn stat_with(stat: impl FnOnce(*mut libc::stat) -> c_int) -> Option<libc::stat> {
-    let mut found = MaybeUninit::<libc::stat>::zeroed();
+fn stat_with(stat: impl FnOnce(*mut large_files::stat) -> c_int) -> Option<large_files::stat> {
+    let mut found = MaybeUninit::<large_files::stat>::zeroed();
     if stat(found.as_mut_ptr()) != 0 {
         return None;
     }
@@ -225,12 +225,13 @@ pub(super) fn start_write_back(file: &File) {
 
 /// Writes the beginning of the parts, at least one byte. Returns the number of bytes.
 fn write_some_at(file: &File, position: u64, parts: &[IoSlice<'_>]) -> io::Result<usize> {
-    let position = libc::off_t::try_from(position).map_err(|_| ErrorKind::InvalidInput)?;
+    let position = large_files::off_t::try_from(position).map_err(|_| ErrorKind::InvalidInput)?;
     loop {
         // SAFETY: an `IoSlice` has the layout of an `iovec`, there are `parts.len()` of them, each for readable memory,
         // and the descriptor is open.
-        let written =
-            unsafe { libc::pwritev(file.as_raw_fd(), parts.as_ptr().cast(), parts.len() as c_int, position) };
+        let written = unsafe {
+            large_files::pwritev(file.as_raw_fd(), parts.as_ptr().cast(), parts.len() as c_int, position)
+        };
         match usize::try_from(written) {
             Ok(0) => return Err(ErrorKind::WriteZero.into()),
             Ok(written) => return Ok(written),

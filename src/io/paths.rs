@@ -47,14 +47,16 @@ pub(crate) fn temporary_path(path: &Path) -> Result<PathBuf> {
 /// The number of temporary paths that are tried.
 pub(super) const TEMPORARY_NAME_ATTEMPTS: u32 = 100;
 
-/// Renames a file or a directory with the flags of the system call `renameat2`.
+/// Renames a file or a directory with the flags of the system call `renameat2`, for which old C libraries have no
+/// function (glibc before 2.28, musl before 1.2.6).
 #[cfg(target_os = "linux")]
 pub(super) fn rename_with_flags(from: &Path, to: &Path, flags: libc::c_uint) -> io::Result<()> {
     let to_c = |path: &Path| fallible::c_string(&[path.as_os_str().as_bytes()]);
     let (Ok(from), Ok(to)) = (to_c(from), to_c(to)) else { return Err(ErrorKind::OutOfMemory.into()) };
+    let (from, to) = (from.as_ptr(), to.as_ptr());
     // SAFETY: two C strings.
     let result =
-        unsafe { libc::renameat2(libc::AT_FDCWD, from.as_ptr(), libc::AT_FDCWD, to.as_ptr(), flags) };
+        unsafe { libc::syscall(libc::SYS_renameat2, libc::AT_FDCWD, from, libc::AT_FDCWD, to, flags) };
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 

@@ -1,6 +1,7 @@
 //! Compiles and runs the C programs of `capi-tests/` for the tests of the headers and of the package.
 #![allow(dead_code)] // each test binary uses a part of this module
 
+use libblosc2_test_support::support::child::target_command;
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -77,6 +78,6 @@ pub fn run(command: &mut Command) -> Output {
 
 /// Returns the standard output of a program; bytes that are not UTF-8 become replacement characters.
 pub fn stdout_of(program: &Path) -> String {
-    let output = run(&mut Command::new(program));
+    let output = run(&mut target_command(program));
     String::from_utf8_lossy(&output.stdout).into_owned()
 }

@@ -120,7 +120,7 @@ fn bracket_with_few_descriptors(level: Level, free: u64, has_long_header: bool) 
     let index_inode = || fs::metadata(&index_file).expect("an index file").ino();
     let (before, inode) = (open_descriptors(), index_inode());
     let limits = descriptor_limits();
-    let limit = limits.rlim_cur.min(before.last().expect("a descriptor") + free);
+    let limit = limits.rlim_cur.min((before.last().expect("a descriptor") + free) as libc::rlim_t);
     set_descriptor_limits(libc::rlimit { rlim_cur: limit, ..limits });
     assert_eq!(schunk.lock(), 0);
     for (number, chunk) in chunks.iter().enumerate().skip(1) {

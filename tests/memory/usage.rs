@@ -4,12 +4,12 @@
 
 use std::env;
 use std::ffi::c_void;
-use std::process::Command;
 use std::ptr;
 
 use blosc2::abi::{CBool, blosc2_storage};
 
 use crate::support::calls::{Params, dparams};
+use crate::support::child::this_program;
 use crate::support::library::Library;
 use crate::support::memory::{PeakMemory, anonymous_bytes};
 use crate::support::super_chunk::functions::Functions;
@@ -50,9 +50,8 @@ pub struct Usage {
 
 /// Starts this program again, with `args`, to perform `task`.
 pub fn measure(task: Task, args: &[&str]) -> Usage {
-    let program = env::current_exe().expect("the path of this program");
     let text = format!("{} {} {}", u8::from(task.is_reference), task.codec, task.nthreads);
-    let output = Command::new(program).args(args).env(TASK_VARIABLE, text).output().expect("a process");
+    let output = this_program().args(args).env(TASK_VARIABLE, text).output().expect("a process");
     let stdout = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{stdout}{}", String::from_utf8_lossy(&output.stderr));
     // The test harness may print a name before it.

@@ -11,6 +11,7 @@ use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::c_program::root;
+use crate::support::child::target_command;
 use crate::support::library::{path_of_ours, path_of_reference};
 
 /// The programs that accept `--ours`.
@@ -133,7 +134,7 @@ fn compile(source: &Path, program: &Path, headers: Origin, library_directory: &P
 
 /// Runs a program with the library of that directory, without the `BLOSC_*` variables of the environment.
 fn run(program: &Path, arguments: &[&str], library_directory: &Path) -> Output {
-    let mut command = Command::new(program);
+    let mut command = target_command(program);
     for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("BLOSC_")) {
         command.env_remove(name);
     }

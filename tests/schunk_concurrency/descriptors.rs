@@ -14,7 +14,7 @@ use crate::support::super_chunk::scratch::ScratchDir;
 use crate::support::super_chunk::{Store, SuperChunk};
 
 /// Maximum number of descriptors of the process.
-const MAX_DESCRIPTORS: u64 = 256;
+const MAX_DESCRIPTORS: libc::rlim_t = 256;
 const CACHED_READERS_ENV: &str = "BLOSC_MAX_CACHED_READERS";
 
 fn limit_descriptors() {

@@ -2,6 +2,7 @@
 //! test binary again with only that test, and recognizes by an environment variable that it runs in the new process.
 
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -45,9 +46,25 @@ pub fn name_of_caller<F>(here: F) -> &'static str {
     name
 }
 
+/// Returns a command that runs a program that was compiled for the system of the tests: in the emulator that
+/// `BLOSC2_TEST_RUNNER` names, as a test that runs in an emulator itself must start it.
+pub fn target_command(program: &Path) -> Command {
+    let Some(runner) = std::env::var_os("BLOSC2_TEST_RUNNER").filter(|runner| !runner.is_empty()) else {
+        return Command::new(program);
+    };
+    let mut command = Command::new(runner);
+    command.arg(program);
+    command
+}
+
+/// Returns a command that starts this test executable again.
+pub fn this_program() -> Command {
+    target_command(&std::env::current_exe().expect("path of the test executable"))
+}
+
 /// Returns a command that runs the test `name` of this binary, without standard input.
 pub fn test_again(name: &str) -> Command {
-    let mut again = Command::new(std::env::current_exe().expect("path of the test executable"));
+    let mut again = this_program();
     again.args([name, "--exact", "--nocapture", "--test-threads=1"]).stdin(Stdio::null());
     again
 }

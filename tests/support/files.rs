@@ -66,7 +66,7 @@ pub fn with_file_size_limit<R>(limit: u64, work: impl FnOnce() -> R) -> R {
     unsafe {
         libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
         assert_eq!(libc::getrlimit(libc::RLIMIT_FSIZE, &mut before), 0);
-        let limited = libc::rlimit { rlim_cur: limit, ..before };
+        let limited = libc::rlimit { rlim_cur: limit as libc::rlim_t, ..before };
         assert_eq!(libc::setrlimit(libc::RLIMIT_FSIZE, &limited), 0);
     }
     let result = work();

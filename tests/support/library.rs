@@ -202,9 +202,12 @@ pub fn path_of_ours() -> PathBuf {
         .unwrap_or_else(|| panic!("no libblosc2.so beside {}", executable.display()))
 }
 
-/// The file named by `BLOSC2_REFERENCE`, or the file that `scripts/fetch-reference.sh` fetched.
+/// The file named by `BLOSC2_REFERENCE`, none if that is empty; or the file that `scripts/fetch-reference.sh` fetched.
 pub fn path_of_reference() -> Option<PathBuf> {
     if let Some(path) = std::env::var_os("BLOSC2_REFERENCE") {
+        if path.is_empty() {
+            return None;
+        }
         let path = PathBuf::from(path);
         assert!(path.is_file(), "BLOSC2_REFERENCE names no file: {}", path.display());
         return Some(path);

@@ -23,7 +23,10 @@ pub fn limit_address_space() {
     if !is_limited() {
         return;
     }
-    let limit = libc::rlimit { rlim_cur: ADDRESS_SPACE_LIMIT, rlim_max: ADDRESS_SPACE_LIMIT };
+    // With pointers of 32 bits the address space is shorter than the limit.
+    let bytes =
+        if size_of::<usize>() < 8 { libc::RLIM_INFINITY } else { ADDRESS_SPACE_LIMIT as libc::rlim_t };
+    let limit = libc::rlimit { rlim_cur: bytes, rlim_max: bytes };
     // SAFETY: a valid struct.
     assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_AS, &limit) }, 0);
 }

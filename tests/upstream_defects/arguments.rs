@@ -115,10 +115,15 @@ fn chunk_10_11_sizes_beyond_31_bits_are_rejected() {
             let (from, to) = (src.as_ptr().cast::<c_void>(), dest.as_mut_ptr().cast::<c_void>());
             // SAFETY: sizes above the limit must be refused before anything is read.
             unsafe {
-                for nbytes in [1 << 32, (1 << 32) + 1000, usize::MAX, 1 << 31, 2_147_483_616, 1 << 63] {
+                let usizes = |sizes: &[u64]| {
+                    sizes.iter().filter_map(|&size| size.try_into().ok()).collect::<Vec<usize>>()
+                };
+                for nbytes in
+                    usizes(&[1 << 32, (1 << 32) + 1000, usize::MAX as u64, 1 << 31, 2_147_483_616, 1 << 63])
+                {
                     assert_eq!((ours().blosc1_compress)(5, 1, 4, nbytes, from, to, 5000), -35, "{nbytes}");
                 }
-                for typesize in [1 << 32, (1 << 32) + 4, usize::MAX, 1 << 31, 536_866_817] {
+                for typesize in usizes(&[1 << 32, (1 << 32) + 4, usize::MAX as u64, 1 << 31, 536_866_817]) {
                     let rc = (ours().blosc1_compress)(5, 1, typesize, 1000, from, to, 5000);
                     assert_eq!(rc, -12, "{typesize}");
                 }

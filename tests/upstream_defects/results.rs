@@ -45,6 +45,8 @@ fn assert_cleared(what: &str, sizes: &[usize], call: impl Fn(Places<'_>) -> i64)
 const FAILED: i64 = -1;
 
 const POINTER: usize = size_of::<*mut c_void>();
+/// The size of a `size_t`.
+const SIZE: usize = size_of::<usize>();
 
 #[test]
 fn abi_14_results_of_functions_of_chunks_and_contexts_are_cleared() {
@@ -61,21 +63,22 @@ fn abi_14_results_of_functions_of_chunks_and_contexts_are_cleared() {
     // SAFETY: chunks with their lengths, live contexts, and places that are NULL or large enough.
     unsafe {
         let bad = invalid.as_ptr().cast::<c_void>();
-        assert_cleared("blosc1_cbuffer_sizes", &[8, 8, 8], |to| {
+        assert_cleared("blosc1_cbuffer_sizes", &[SIZE; 3], |to| {
             (library.blosc1_cbuffer_sizes)(bad, to[0].cast(), to[1].cast(), to[2].cast());
             FAILED
         });
         assert_cleared("blosc2_cbuffer_sizes", &[4, 4, 4], |to| {
             (library.blosc2_cbuffer_sizes)(bad, to[0].cast(), to[1].cast(), to[2].cast()).into()
         });
+        let too_long = usize::try_from(1u64 << 32).unwrap_or(1 << 31);
         for (cbuffer, cbytes) in
-            [(bad, 64), (ptr::null(), 64), (bad, 15), (chunk.as_ptr().cast(), (1 << 32) + chunk.len())]
+            [(bad, 64), (ptr::null(), 64), (bad, 15), (chunk.as_ptr().cast(), too_long + chunk.len())]
         {
-            assert_cleared("blosc1_cbuffer_validate", &[8], |to| {
+            assert_cleared("blosc1_cbuffer_validate", &[SIZE], |to| {
                 (library.blosc1_cbuffer_validate)(cbuffer, cbytes, to[0].cast()).into()
             });
         }
-        assert_cleared("blosc1_cbuffer_metainfo", &[8, 4], |to| {
+        assert_cleared("blosc1_cbuffer_metainfo", &[SIZE, 4], |to| {
             (library.blosc1_cbuffer_metainfo)(bad, to[0].cast(), to[1].cast());
             FAILED
         });

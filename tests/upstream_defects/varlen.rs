@@ -125,7 +125,7 @@ fn chunk_10_10_failed_block_allocation_frees_the_other_blocks() {
         let second = i32::from_le_bytes(chunk[36..40].try_into().expect("four bytes")) as usize;
         chunk[second..second + 4].copy_from_slice(&HUGE.to_le_bytes());
         let status = std::fs::read_to_string("/proc/self/statm").expect("sizes of the process");
-        let pages: u64 = status.split(' ').next().expect("a number").parse().expect("a number");
+        let pages: libc::rlim_t = status.split(' ').next().expect("a number").parse().expect("a number");
         let limit = libc::rlimit { rlim_cur: pages * 4096 + (256 << 20), rlim_max: libc::RLIM_INFINITY };
         // SAFETY: a valid struct.
         assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_AS, &limit) }, 0);

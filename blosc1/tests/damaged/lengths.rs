@@ -57,9 +57,10 @@ fn lengths_that_overflow_are_errors() {
         assert_eq!(codes, (CONTENT_LEN as i32, 1000), "{}", library.name);
     }
     // 2^32 more: the sum modulo 2^32 is the same.
-    let modulo = ((1_usize << 32) + rest) / 255;
+    let whole_sum = usize::try_from((1_u64 << 32) + rest as u64).unwrap_or(usize::MAX);
+    let modulo = whole_sum / 255;
     let sums = [0, 1, 2, 3, 4, 5, 100, 4113].map(|more| (OVERFLOWING + more, 7));
-    let wrapped = [(modulo, (((1_usize << 32) + rest) % 255) as u8), (modulo + 1, 0), (modulo - 1, 254)];
+    let wrapped = [(modulo, (whole_sum % 255) as u8), (modulo + 1, 0), (modulo - 1, 254)];
     for (length_bytes, last) in sums.into_iter().chain(wrapped) {
         let chunk = chunk_with(length_bytes, last);
         let (whole, part) = read(&ours, &mut source, &mut dest, &chunk);

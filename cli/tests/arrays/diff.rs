@@ -1,5 +1,6 @@
 //! `blosc2 diff`.
 
+use crate::support::program::blosc2_words;
 use crate::support::*;
 use proptest::prelude::*;
 
@@ -135,9 +136,10 @@ fn pipes_are_compared_as_bytes() {
     let directory = Directory::new();
     write_schunk(&directory.path("a"), 1, &[b"0123", b"45"]);
     let run = |content: &str| {
-        let script = format!("printf {content} | \"$0\" diff a /dev/stdin");
+        let script = format!("printf {content} | \"$@\" diff a /dev/stdin");
         let output = std::process::Command::new("sh")
-            .args(["-c", &script, env!("CARGO_BIN_EXE_blosc2")])
+            .args(["-c", &script, "sh"])
+            .args(blosc2_words())
             .current_dir(directory.path(""))
             .output()
             .unwrap();

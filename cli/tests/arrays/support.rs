@@ -1,5 +1,9 @@
 //! The command, NumPy files and a model of slices.
 
+#[path = "../program/mod.rs"]
+pub(crate) mod program;
+
+use program::blosc2_command;
 use proptest::prelude::*;
 use std::io::Write;
 use std::ops::Range;
@@ -27,7 +31,7 @@ impl Directory {
     }
 
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_blosc2"));
+        let mut command = blosc2_command();
         command.args(arguments).current_dir(self.0.path()).stdin(Stdio::null());
         command
     }

@@ -2,6 +2,10 @@
 
 #![allow(dead_code, reason = "each test file uses some of it")]
 
+#[path = "../program/mod.rs"]
+pub(crate) mod program;
+
+use program::blosc2_command;
 use std::ffi::OsStr;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -42,7 +46,7 @@ impl Cli {
 
     /// Returns the command, with its temporary files in the subdirectory `tmp`.
     pub(crate) fn command<S: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = S>) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_blosc2"));
+        let mut command = blosc2_command();
         let tmp = self.path("tmp");
         std::fs::create_dir_all(&tmp).unwrap();
         command.args(arguments).current_dir(self.directory.path()).env("TMPDIR", tmp);

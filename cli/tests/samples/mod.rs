@@ -1,9 +1,13 @@
 //! Running the command, and files for tests.
 #![allow(dead_code, reason = "each test file uses a part")]
 
+#[path = "../program/mod.rs"]
+pub(crate) mod program;
+
 use blosc2::{Codec, Filter, OpenOptions, Params, SuperChunk};
+use program::blosc2_command;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 
 /// The output of the command.
 pub(crate) struct Ran {
@@ -14,7 +18,7 @@ pub(crate) struct Ran {
 
 /// Runs the command in `directory`.
 pub(crate) fn blosc2(directory: &Path, arguments: &[&str]) -> Ran {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_blosc2"));
+    let mut command = blosc2_command();
     let output: Output =
         command.args(arguments).current_dir(directory).stdin(Stdio::null()).output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();

@@ -43,12 +43,12 @@ macro_rules! value {
 
             #[inline(always)]
             fn read(bytes: &[u8]) -> Self {
-                bytes.first_chunk().map_or(0.0, |bytes| $float::from_le_bytes(*bytes))
+                bytes.first_chunk().map_or(0.0, |bytes| $float::from_ne_bytes(*bytes))
             }
 
             #[inline(always)]
             fn write(self, bytes: &mut [u8]) {
-                bytes.copy_from_slice(&self.to_le_bytes());
+                bytes.copy_from_slice(&self.to_ne_bytes());
             }
 
             #[inline(always)]

@@ -94,8 +94,10 @@ pub(in crate::frame) fn checksum(bytes: &[u8]) -> u32 {
 /// Returns the length of the table of a frame with `nchunks` chunks, of which `stored` full pages are at places of their
 /// own, in bytes.
 pub(in crate::frame) fn table_len(nchunks: usize, stored: usize) -> u64 {
-    let entries = if stored > 0 { nchunks.div_ceil(PAGE_CHUNKS) * PAGE_ENTRY_LEN } else { 0 };
-    (TABLE_HEAD_LEN + entries + nchunks.saturating_sub(stored * PAGE_CHUNKS) * ENTRY_LEN) as u64
+    // 64 bits: a damaged file can state any number of chunks.
+    let (nchunks, page_chunks) = (nchunks as u64, PAGE_CHUNKS as u64);
+    let entries = if stored > 0 { nchunks.div_ceil(page_chunks) * PAGE_ENTRY_LEN as u64 } else { 0 };
+    TABLE_HEAD_LEN as u64 + entries + nchunks.saturating_sub(stored as u64 * page_chunks) * ENTRY_LEN as u64
 }
 
 /// The place of a page of the checksums of chunks.

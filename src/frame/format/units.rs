@@ -149,7 +149,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn chunk(len: usize) -> Vec<u8> {
-        (0..len).map(|n| (n * n / 7) as u8).collect()
+        (0..len as u64).map(|n| (n * n / 7) as u8).collect()
     }
 
     #[test]

@@ -99,3 +99,52 @@ fn locking_is_enabled_by_the_parameters() {
         assert_eq!(error_code(resolve(250, null_mut())), -30);
     }
 }
+
+/// Positions beyond 2 and 4 GiB, in a file with a hole: calls with offsets of 32 bits fail there.
+#[test]
+fn positions_beyond_4_gib_are_those_of_the_file() {
+    let (dir, backend) = (TempDir::new(), Backend::native());
+    let path = dir.c_path("file");
+    for position in [(1u64 << 31) - 3, (1 << 32) - 3] {
+        let stream = backend.open(&path, OpenMode::Create).unwrap();
+        stream.write_vectored_at(position, &[b"abc", b"def"]).unwrap();
+        stream.write_at(position + 6, b"ghi", WriteUnit::Bytes).unwrap();
+        let stream = backend.open(&path, OpenMode::Update).unwrap();
+        let mut bytes = [0; 9];
+        stream.read_exact_at(position, &mut bytes).unwrap();
+        assert_eq!(&bytes, b"abcdefghi");
+        assert_eq!(stream.size().unwrap(), position + 9);
+        let observed = read_file_stamp(&path).expect("the stamp of the file");
+        assert_eq!(observed.stamp.size, position + 9);
+        assert!(super::super::native::identity(&fs::File::open(dir.join("file")).unwrap()).is_some());
+        stream.truncate(position + 1).unwrap();
+        assert_eq!(stream.size().unwrap(), position + 1);
+    }
+}
+
+#[test]
+fn exported_stdio_functions_accept_positions_beyond_4_gib() {
+    let dir = TempDir::new();
+    let path = dir.c_path("file");
+    let position = (1i64 << 32) - 2;
+    let stream = stdio::open(&path, c"wb+").unwrap();
+    let mut bytes = [0u8; 4];
+    // SAFETY: an open stream, which is closed once; four bytes are read and written.
+    unsafe {
+        let file = (*stream).file;
+        assert_eq!(stdio::write(file, b"abcd".as_ptr().cast(), 4, position), 4);
+        assert_eq!(stdio::size(file).unwrap(), position + 4);
+        assert_eq!(stdio::read(file, bytes.as_mut_ptr().cast(), 4, position), 4);
+        stdio::truncate(file, position + 1).unwrap();
+        assert_eq!(stdio::size(file).unwrap(), position + 1);
+        stdio::close(stream).unwrap();
+    }
+    assert_eq!(&bytes, b"abcd");
+    // The file is opened again with its length.
+    let again = stdio::open(&path, c"rb").unwrap();
+    // SAFETY: an open stream, which is closed once.
+    unsafe {
+        assert_eq!(stdio::size((*again).file).unwrap(), position + 1);
+        stdio::close(again).unwrap();
+    }
+}

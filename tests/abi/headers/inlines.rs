@@ -1,7 +1,7 @@
 //! The code of the headers that works without the library: the C programs check known results, and if the reference's
 //! headers are available, both sets must give the same results for many inputs (`abi.md` 6, 16.9-16.11).
 
-use std::process::Command;
+use libblosc2_test_support::support::child::target_command;
 
 use crate::c_program::{build, reference_include, root, run, stdout_of};
 
@@ -26,7 +26,7 @@ fn messages_appear_when_the_environment_asks_for_them() {
     super::bless_if_asked();
     let program = build("header_inlines.c", &root().join("include"), "trace", &[]);
     let told = |variable: &str, value: &str| {
-        let output = run(Command::new(&program).arg("trace").env(variable, value));
+        let output = run(target_command(&program).arg("trace").env(variable, value));
         String::from_utf8(output.stderr).expect("UTF-8")
     };
     let traced = told("BLOSC_TRACE", "0");
@@ -45,5 +45,5 @@ fn messages_appear_when_the_environment_asks_for_them() {
 #[test]
 fn a_metalayer_can_be_read_without_the_library() {
     super::bless_if_asked();
-    run(&mut Command::new(build("meta_alone.c", &root().join("include"), "alone", &[])));
+    run(&mut target_command(&build("meta_alone.c", &root().join("include"), "alone", &[])));
 }

@@ -1,6 +1,7 @@
 //! Golden frames and traces: bytes, counters and return codes stated in the documents (frame.md 1.8, schunk.md 22 and
 //! 23), from our library and from the reference (which verifies the vectors), in every store they are stated for.
 
+mod large_files;
 mod lazy;
 mod metadata;
 mod operations;

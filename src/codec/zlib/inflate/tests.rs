@@ -107,7 +107,8 @@ impl TestBitWriter {
             if self.used.is_multiple_of(8) {
                 self.bytes.push(0);
             }
-            *self.bytes.last_mut().unwrap() |= ((value >> i & 1) as u8) << (self.used % 8);
+            *self.bytes.last_mut().unwrap() |=
+                ((value.checked_shr(i as u32).unwrap_or(0) & 1) as u8) << (self.used % 8);
             self.used += 1;
         }
         self

@@ -1,0 +1,335 @@
+#!/bin/sh
+# Builds the library for other platforms and runs its tests there, in an emulator where the machine cannot run them. Installs
+# what it needs with rustup, apt-get and pip; a platform whose tools cannot be installed is SKIPPED.
+#
+#     scripts/check-platform.sh [--short] PLATFORM...
+#     scripts/check-platform.sh aarch64 -- filter:: codec::      # only the unit tests of these names
+#     scripts/check-platform.sh --list                           # the platforms, and which tests each runs
+#
+# A platform is a name of the list, or its target triple. Tests:
+#     all     clippy, the tests of all packages, C programs on the shared library
+#     part    unit tests of chunks, frames, arrays, codecs and filters; golden files, old files, the ABI, C programs
+#     build   an optimised library, and its symbols
+# Platforms with another byte order or width of pointers also exchange frames and arrays with the library of this machine
+# (capi-tests/exchange.c). --short is the part that .ci/run calls: unit tests, golden files and the exchange, without optimisation.
+#
+# PLATFORM_PROFILE is the Cargo profile of the tests (`dev` for all, `checks` for part and --short). CARGO_TARGET_DIR is
+# respected. QEMU_LD_PREFIX is the directory with the C library for the emulator.
+set -eu
+case ${1:-} in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
+
+root=$(cd "$(dirname "$0")/.." && pwd)
+cd "$root"
+target_dir=${CARGO_TARGET_DIR:-$root/target}
+NAMES="i686 musl aarch64 armv7 s390x riscv64gc powerpc64le glibc-2.17"
+
+# The table of the platforms. `select_platform NAME` sets:
+#   triple    target of rustc
+#   tests     all, part or build
+#   packages  Debian packages; `probe` is a command that succeeds if they are installed
+#   cc, ar    C compiler and archiver for the target
+#   runner    the emulator, if there is one; `sysroot` is the directory of its C library
+#   rustflags options for rustc
+#   skip      names of tests that cannot run there, and why
+select_platform() {
+    cc= ar=ar runner= processor= sysroot= rustflags= packages= probe=true tests=part exchange=no skip= why=
+    case $1 in
+    i686 | i686-unknown-linux-gnu)
+        name=i686 triple=i686-unknown-linux-gnu tests=all exchange=yes
+        cross i686-linux-gnu
+        packages="$packages libc6-i386 lib32gcc-s1 lib32stdc++6" probe="$probe && [ -e /lib/ld-linux.so.2 ]"
+        skip_more "peak:: retained::" "limits of memory, which were measured on 64-bit machines"
+        skip_more "sanitizers" "the cross compiler has no sanitizers that run here"
+        ;;
+    musl | x86_64-unknown-linux-musl)
+        name=musl triple=x86_64-unknown-linux-musl tests=all
+        cc=musl-gcc packages=musl-tools probe="command -v musl-gcc"
+        # Without it, rustc makes no shared library for musl.
+        rustflags="-C target-feature=-crt-static"
+        skip_more "peak:: retained::" "limits of memory, which were measured with the allocator of glibc"
+        skip_more "cpp_ sanitizers" "there is no C++ library and no sanitizer for musl"
+        ;;
+    aarch64 | aarch64-unknown-linux-gnu)
+        name=aarch64 triple=aarch64-unknown-linux-gnu tests=all
+        cross aarch64-linux-gnu libc6-dev-arm64-cross
+        emulated aarch64
+        ;;
+    armv7 | armv7-unknown-linux-gnueabihf)
+        name=armv7 triple=armv7-unknown-linux-gnueabihf exchange=yes
+        cross arm-linux-gnueabihf libc6-dev-armhf-cross
+        emulated arm
+        ;;
+    s390x | s390x-unknown-linux-gnu)
+        name=s390x triple=s390x-unknown-linux-gnu tests=all exchange=yes
+        cross s390x-linux-gnu libc6-dev-s390x-cross
+        emulated s390x
+        ;;
+    riscv64gc | riscv64gc-unknown-linux-gnu)
+        name=riscv64gc triple=riscv64gc-unknown-linux-gnu
+        cross riscv64-linux-gnu libc6-dev-riscv64-cross
+        emulated riscv64
+        ;;
+    powerpc64le | powerpc64le-unknown-linux-gnu)
+        name=powerpc64le triple=powerpc64le-unknown-linux-gnu
+        cross powerpc64le-linux-gnu libc6-dev-ppc64el-cross
+        emulated ppc64le
+        ;;
+    # The released library for x86-64, which runs on every Linux with glibc 2.17 (2012) or later.
+    glibc-2.17 | x86_64-unknown-linux-gnu.2.17)
+        name=glibc-2.17 triple=x86_64-unknown-linux-gnu tests=build
+        ;;
+    *)
+        echo "no platform $1; the platforms are: $NAMES" >&2
+        exit 2
+        ;;
+    esac
+}
+
+# Debian's cross compiler for GNU triple $1, and the package $2 of its C library.
+cross() {
+    cc=$1-gcc ar=$1-ar sysroot=/usr/$1
+    packages="gcc-$1 g++-$1 ${2:-}" probe="command -v $1-gcc && command -v $1-g++"
+}
+
+# Tests run in qemu for the processor $1.
+emulated() {
+    processor=$1
+    packages="$packages qemu-user-static" probe="$probe && { command -v qemu-$1 || command -v qemu-$1-static; }"
+    skip_more "sanitizers" "the sanitizers do not run in an emulator"
+    skip_more "command_that_cannot_be_run" "the emulator does not report that a program cannot be started"
+    skip_more "peak:: retained:: usage::" "memory of the emulator counts"
+    # qemu-user: a child of a process with threads can hang in a lock of the emulator; no core dumps, no perf counters.
+    skip_more "fork" "a child of a process with several threads can hang in the emulator"
+}
+
+skip_more() { skip="$skip $1"; why="$why
+    $1: $2"; }
+
+say() { printf '\n=== %s: %s\n' "$name" "$*"; }
+
+list() {
+    for name in $NAMES; do
+        select_platform "$name"
+        printf '%-12s %-6s %s\n' "$name" "$tests" "$triple"
+    done
+}
+
+# Returns 1 if a tool is missing and cannot be installed.
+install_tools() {
+    rustup target add "$triple" 2>/dev/null || [ -d "$(rustc --print sysroot)/lib/rustlib/$triple" ] ||
+        { echo "SKIPPED: $name: rustup cannot add the target $triple"; return 1; }
+    eval "$probe" >/dev/null 2>&1 && return
+    # shellcheck disable=SC2086 # The packages are words.
+    { apt-get update -qq && apt-get install -qq -y --no-install-recommends $packages; } >/dev/null 2>&1 &&
+        eval "$probe" >/dev/null 2>&1 && return
+    echo "SKIPPED: $name: the packages cannot be installed here:$packages"
+    return 1
+}
+
+set_environment() {
+    lower=$(echo "$triple" | tr - _) upper=$(echo "$triple" | tr a-z- A-Z_)
+    if [ -n "$processor" ]; then
+        runner=$(command -v "qemu-$processor" || command -v "qemu-$processor-static")
+        export QEMU_LD_PREFIX="${QEMU_LD_PREFIX:-$sysroot}" "CARGO_TARGET_${upper}_RUNNER=$runner" BLOSC2_TEST_RUNNER="$runner"
+    fi
+    export CC="$cc" CXX="${cc%gcc}g++" "CC_$lower=$cc" "AR_$lower=$ar" "CARGO_TARGET_${upper}_LINKER=$cc"
+    export "CARGO_TARGET_${upper}_RUSTFLAGS=$rustflags" CARGO_PROFILE_DEV_DEBUG=false CARGO_INCREMENTAL=0
+    # The profile `checks` is that of releases, but tests find overflows.
+    export CARGO_PROFILE_CHECKS_OVERFLOW_CHECKS=true
+    # The fetched reference library is for this machine: the tests that compare with it are skipped.
+    if [ -z "${BLOSC2_REFERENCE-}" ]; then
+        export BLOSC2_REFERENCE=
+        unset BLOSC2_REQUIRE_REFERENCE BLOSC2_REQUIRE_PYTHON BLOSC2_PYTHON
+    fi
+}
+
+# Prints `--skip NAME` for each name.
+skips() { for one; do printf -- '--skip %s ' "$one"; done; }
+
+# The integration tests of which a name is not in the arguments.
+integration_tests() {
+    for one in $(sed -n '/^\[\[test\]\]/,/^$/s/^name = "\(.*\)"/\1/p' tests/Cargo.toml); do
+        case " $* " in *" $one "*) ;; *) printf -- '--test %s ' "$one" ;; esac
+    done
+}
+
+# The programs of another library, and those that scripts build for this machine.
+HOST_PROGRAMS="installed:: both_libraries:: documents:: python"
+
+# shellcheck disable=SC2046,SC2086 # Lists of words.
+run_tests() {
+    say "skipped, because these programs and libraries are for this machine: repository side_by_side dynamic_plugins $HOST_PROGRAMS$why"
+    test_with() { cargo test --target "$triple" --profile "$profile" --no-fail-fast "$@"; }
+    if [ -n "$filters" ]; then
+        say "unit tests of $filters"
+        test_with --lib -- $filters $(skips $skip)
+        return
+    fi
+    if [ $short = yes ]; then
+        say "unit tests and golden files"
+        test_with --lib --test golden --test old_files --test abi -- $(skips $skip $HOST_PROGRAMS codec:: pool:: headers::)
+    elif [ "$tests" = all ]; then
+        say "clippy"
+        cargo clippy --lib --target "$triple" -- -D warnings
+        say "tests of libblosc2"
+        test_with --workspace --exclude libblosc2-core --exclude blosc2 --exclude blosc2-cli --exclude libblosc1-rs --lib \
+            $(integration_tests repository side_by_side dynamic_plugins threads_callback_lock) -- \
+            $(skips $skip $HOST_PROGRAMS headers::)
+        say "tests of the Rust API, the command and libblosc"
+        test_with -p blosc2 -p blosc2-cli -p libblosc1-rs --tests -- $(skips $skip $HOST_PROGRAMS side_by_side)
+    else
+        say "unit tests, golden files, the ABI and C programs"
+        test_with --lib --test golden --test old_files --test abi --test programs -- $(skips $skip $HOST_PROGRAMS headers::)
+    fi
+}
+
+# Frames and arrays that this machine has written are read there, and the reverse.
+exchange_files() {
+    say "exchange of frames and arrays with $(uname -m)"
+    local_dir=$target_dir/exchange
+    mkdir -p "$local_dir" "$local_dir/$name"
+    (
+        unset CC CXX BLOSC2_TEST_RUNNER QEMU_LD_PREFIX
+        cargo build --quiet --profile checks --lib
+    )
+    build_program() { # compiler, directory of the library, program
+        mkdir -p "$3.lib"
+        cp "$2/libblosc2.so" "$3.lib/libblosc2.so"
+        ln -sf libblosc2.so "$3.lib/libblosc2.so.9"
+        "$1" -std=c99 -O1 -Wall -Wextra -Werror -Iinclude -Icapi-tests capi-tests/exchange.c -o "$3" -L"$3.lib" -lblosc2 \
+            -Wl,-rpath,"$3.lib"
+    }
+    cargo build --quiet --profile "$profile" --lib --target "$triple"
+    output=$profile
+    [ "$profile" != dev ] || output=debug
+    build_program "${HOST_CC:-cc}" "$target_dir/checks" "$local_dir/here"
+    build_program "$cc" "$target_dir/$triple/$output" "$local_dir/$name/there"
+    for place in here there; do
+        rm -rf "${local_dir:?}/$name/files-$place"
+        mkdir "$local_dir/$name/files-$place"
+    done
+    "$local_dir/here" write "$local_dir/$name/files-here"
+    $runner "$local_dir/$name/there" write "$local_dir/$name/files-there"
+    $runner "$local_dir/$name/there" read "$local_dir/$name/files-here"
+    $runner "$local_dir/$name/there" read "$local_dir/$name/files-there"
+    "$local_dir/here" read "$local_dir/$name/files-there"
+    reference=$root/reference/blosc2/lib
+    if [ -f "$reference/libblosc2.so" ]; then
+        LD_PRELOAD=$reference/libblosc2.so "$local_dir/here" read "$local_dir/$name/files-there"
+        echo "the C library reads the files of $name, too"
+    fi
+    if diff -r "$local_dir/$name/files-here" "$local_dir/$name/files-there" >/dev/null; then
+        echo "the files of both are identical"
+    else
+        echo "the files differ: $(diff -rq "$local_dir/$name/files-here" "$local_dir/$name/files-there" | wc -l)"
+    fi
+}
+
+# A static program and a program with the shared library, both for musl.
+musl_programs() {
+    say "C programs with the static and with the shared library"
+    output=$profile
+    [ "$profile" != dev ] || output=debug
+    built=$target_dir/$triple/$output
+    CARGO_TARGET_X86_64_UNKNOWN_LINUX_MUSL_RUSTFLAGS= cargo build --quiet --profile "$profile" --lib --target "$triple" \
+        --target-dir "$target_dir/musl-static"
+    archive=$target_dir/musl-static/$triple/$output/libblosc2.a
+    for program in chunk_api schunk threads; do
+        $cc -std=c99 -O1 -static -Iinclude -Icapi-tests "capi-tests/$program.c" "$archive" -o "$built/$program-static"
+        (cd "$built" && "./$program-static" --ours | tail -n 1)
+    done
+    [ -f "$built/libblosc2.so" ] || { echo "no shared library for musl"; return 1; }
+    ln -sf libblosc2.so "$built/libblosc2.so.9"
+    for program in chunk_api schunk threads; do
+        $cc -std=c99 -O1 -Iinclude -Icapi-tests "capi-tests/$program.c" -L"$built" -lblosc2 -Wl,-rpath,"$built" -o "$built/$program-shared"
+        (cd "$built" && "./$program-shared" --ours | tail -n 1)
+    done
+}
+
+# Builds the library against the symbols of glibc 2.17, and fails if it needs a newer one.
+build_for_old_glibc() {
+    say "optimised libraries for glibc 2.17, linked by zig cc"
+    zig=$target_dir/zig
+    [ -x "$zig/bin/python" ] || python3 -m venv "$zig"
+    "$zig/bin/python" -m ziglang version >/dev/null 2>&1 || "$zig/bin/pip" install --quiet ziglang ||
+        { echo "SKIPPED: $name: pip cannot install ziglang"; return 0; }
+    # rustc takes the path of a linker without arguments.
+    cat >"$zig/cc" <<END
+#!/bin/sh
+exec "$zig/bin/python" -m ziglang cc -target x86_64-linux-gnu.2.17 "\$@"
+END
+    chmod +x "$zig/cc"
+    # The C code of Zstandard is compiled by the usual compiler, as in other builds; its symbols are checked below, too.
+    (
+        unset CC CXX CC_x86_64_unknown_linux_gnu AR_x86_64_unknown_linux_gnu
+        CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_LINKER=$zig/cc \
+            cargo build --quiet --release --lib --target "$triple" --target-dir "$zig/target"
+    )
+    library=$zig/target/$triple/release/libblosc2.so
+    check_glibc "$library" 2.17
+    mkdir -p "$zig/programs"
+    cp "$library" "$zig/programs/libblosc2.so.9"
+    ln -sf libblosc2.so.9 "$zig/programs/libblosc2.so"
+    for program in chunk_api schunk; do
+        "$zig/cc" -std=c99 -O1 -Iinclude -Icapi-tests "capi-tests/$program.c" -L"$zig/programs" -lblosc2 -lpthread \
+            -Wl,-rpath,"$zig/programs" -o "$zig/programs/$program"
+        (cd "$zig/programs" && "./$program" --ours | tail -n 1)
+    done
+}
+
+check_glibc() { # library, version
+    versions=$(objdump -T "$1" | sed -n 's/.*[( ]GLIBC_\([0-9.]*\)).*/\1/p' | sort -uV)
+    newest=$(echo "$versions" | tail -n 1)
+    echo "$1 needs GLIBC_$newest; symbols that need more than $2:"
+    if [ "$(printf '%s\n' "$2" "$newest" | sort -V | tail -n 1)" != "$2" ]; then
+        objdump -T "$1" | grep UND | grep GLIBC_ | while read -r line; do
+            version=$(echo "$line" | sed -n 's/.*GLIBC_\([0-9.]*\)).*/\1/p')
+            [ "$(printf '%s\n' "$2" "$version" | sort -V | tail -n 1)" = "$2" ] || echo "    $line"
+        done
+        return 1
+    fi
+    echo "    none"
+    # Functions that glibc 2.17 does not have at all are linked without a version. The standard library does without those
+    # that are weak.
+    missing=$(objdump -T "$1" | grep UND | grep -v GLIBC_ | grep -v ' w ' || true)
+    [ -z "$missing" ] || { echo "symbols that glibc $2 does not have:"; echo "$missing"; return 1; }
+    echo "libraries that it needs:$(objdump -p "$1" | sed -n 's/^ *NEEDED *//p' | tr '\n' ' ' | sed 's/^/ /')"
+}
+
+check_platform() {
+    install_tools || return 0
+    profile=${PLATFORM_PROFILE:-checks}
+    [ -n "${PLATFORM_PROFILE:-}" ] || [ "$tests" != all ] || [ $short = yes ] || profile=dev
+    set_environment
+    if [ "$tests" = build ]; then
+        build_for_old_glibc
+        return
+    fi
+    run_tests
+    [ -z "$filters" ] || return 0
+    [ $exchange = no ] || exchange_files
+    [ "$name" != musl ] || musl_programs
+}
+
+short=no filters= names=
+while [ $# -gt 0 ]; do
+    case $1 in
+    --short) short=yes ;;
+    --list) list; exit ;;
+    --) shift; filters=$*; break ;;
+    *) names="$names $1" ;;
+    esac
+    shift
+done
+[ -n "$names" ] || { echo "no platform; the platforms are: $NAMES" >&2; exit 2; }
+failed=
+for each in $names; do
+    select_platform "$each"
+    # In a subshell, for the environment. `set -e` does not hold in a condition.
+    set +e
+    (set -e; check_platform)
+    [ $? -eq 0 ] || failed="$failed $name"
+    set -e
+done
+[ -z "$failed" ] || { echo "FAILED:$failed"; exit 1; }
+echo "passed:$names"
