@@ -10,6 +10,7 @@ use crate::chunk::{ChunkHeader, ParsedChunk};
 use crate::codec::{BuiltInCodec, Decoder, Workspace};
 use crate::error::Result;
 use crate::fallible;
+use crate::os;
 use crate::out_buffer::OutBuffer;
 use crate::pipeline::compress::{self, ContentSource};
 use crate::pipeline::decompress::{self, ItemRange};
@@ -19,6 +20,11 @@ use std::mem::MaybeUninit;
 
 pub use crate::panics::catch_panics;
 pub use crate::pool::shutdown as end_threads;
+
+/// Makes the system call `handler`, which is async-signal-safe, in each child of a fork. Returns false if that fails.
+pub fn call_in_forked_children(handler: extern "C" fn()) -> bool {
+    os::call_in_forked_children(handler)
+}
 
 /// A codec of Blosc 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,5 +1,6 @@
 //! Reads environment variables as C programs set them: at every use, without caching (`abi.md` 10).
 
+use crate::os;
 use std::ffi::{CStr, CString};
 
 /// Returns a copy of the value of a variable; `None` if it is not set.
@@ -14,33 +15,7 @@ pub(crate) fn var(name: &CStr) -> Option<CString> {
 /// Returns whether a variable may be set whose name begins with `prefix`: one pass over the environment, where each
 /// [`var`] takes one. Always true except on Linux.
 pub(crate) fn may_have(prefix: &[u8]) -> bool {
-    #[cfg(target_os = "linux")]
-    {
-        use std::ffi::c_char;
-        unsafe extern "C" {
-            static mut environ: *const *const c_char;
-        }
-        // SAFETY: the C library's array, NULL or ended by NULL, of C strings. `setenv` on another thread races, as for
-        // `var`. No byte behind the NUL of a string is read: `starts` ends at the first difference.
-        unsafe {
-            let starts = |variable: *const c_char| {
-                prefix.iter().enumerate().all(|(at, &byte)| *variable.cast::<u8>().add(at) == byte)
-            };
-            let mut next = environ;
-            while !next.is_null() && !(*next).is_null() {
-                if starts(*next) {
-                    return true;
-                }
-                next = next.add(1);
-            }
-        }
-        false
-    }
-    #[cfg(not(target_os = "linux"))]
-    {
-        let _ = prefix;
-        true
-    }
+    os::environment_may_have(prefix)
 }
 
 /// Returns whether a variable is set, to any value, also an empty one.
@@ -50,11 +25,12 @@ pub(crate) fn is_set(name: &CStr) -> bool {
 }
 
 /// Returns the value of a variable as a number, by the rules of `strtol`: text that is no number gives 0.
-#[allow(clippy::unnecessary_cast, reason = "the width of `long` differs from system to system")]
 pub(crate) fn var_as_i64(name: &CStr) -> Option<i64> {
     let text = var(name)?;
     // SAFETY: `text` is a C string, and `strtol` accepts NULL for the end pointer.
-    Some(unsafe { libc::strtol(text.as_ptr(), std::ptr::null_mut(), 10) } as i64)
+    let value = unsafe { libc::strtol(text.as_ptr(), std::ptr::null_mut(), 10) };
+    #[allow(clippy::useless_conversion, reason = "`long` has 32 bits on some systems")]
+    Some(i64::from(value))
 }
 
 /// Returns the low 32 bits of [`var_as_i64`], as the reference does.
@@ -70,7 +46,6 @@ mod tests {
     fn prefixes_of_names_are_found() {
         assert!(may_have(b"PATH="));
         assert!(may_have(b"PAT"));
-        #[cfg(target_os = "linux")]
-        assert!(!may_have(b"NO SUCH NAME"));
+        assert!(!cfg!(target_os = "linux") || !may_have(b"NO SUCH NAME"));
     }
 }

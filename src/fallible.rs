@@ -3,9 +3,9 @@
 //! `MallocBytes`, or by the buffer pool.
 
 use crate::error::{Error, Result, err};
+use crate::os;
 use std::alloc::{self, Layout};
-use std::ffi::{CString, OsString};
-use std::os::unix::ffi::OsStringExt;
+use std::ffi::CString;
 use std::path::PathBuf;
 
 #[cold]
@@ -151,7 +151,7 @@ pub(crate) unsafe fn boxed_zeros<T>() -> Result<Box<T>> {
 
 /// Returns `parts`, one after the other, as a path.
 pub(crate) fn path(parts: &[&[u8]]) -> Result<PathBuf> {
-    concat(parts).map(|bytes| OsString::from_vec(bytes).into())
+    concat(parts).map(os::path_from_vec)
 }
 
 /// Returns `parts`, one after the other, as a C string.

@@ -1,6 +1,7 @@
 //! The number of forks between this process and the one that registered the fork handler first. State that belongs to
 //! one process stores the number: a child of `fork()` finds another one, and does not use what only its parent may use.
 
+use crate::os;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicU32};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError};
@@ -27,7 +28,7 @@ pub(crate) fn register_handler() -> bool {
 #[cold]
 fn register_once() -> bool {
     // Two threads may both register the handler: a fork then adds 2, which is another number all the same.
-    let is_registered = register();
+    let is_registered = os::call_in_forked_children(count_fork);
     // Release: a thread that skips the registration, and forks, runs with a registered handler.
     if is_registered {
         HANDLER_REGISTERED.store(true, Release);
@@ -133,18 +134,6 @@ fn value_at_fork<T: Clone + Default>(parents: &RwLock<T>) -> T {
 }
 
 /// The fork handler of the child: uses only an atomic, takes no lock and allocates no memory.
-#[cfg(all(unix, not(miri)))]
 extern "C" fn count_fork() {
     FORK_COUNT.fetch_add(1, Relaxed);
-}
-
-#[cfg(all(unix, not(miri)))]
-fn register() -> bool {
-    // SAFETY: `count_fork` is async-signal-safe and stays mapped: unloading the library is not supported (`abi.md` 9.7).
-    unsafe { libc::pthread_atfork(None, None, Some(count_fork)) == 0 }
-}
-
-#[cfg(not(all(unix, not(miri))))]
-fn register() -> bool {
-    true
 }

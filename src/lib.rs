@@ -62,6 +62,7 @@ mod held_locks;
 pub mod internals;
 mod io;
 mod malloc;
+mod os;
 mod out_buffer;
 mod panics;
 mod pipeline;

@@ -1,6 +1,7 @@
 //! The id of the current thread, and whether the process has other threads: both without a lock, for the cheapest
 //! calls.
 
+use crate::os;
 use std::ffi::c_char;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -8,14 +9,8 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 /// Returns a number that no other living thread has; never 0.
 #[inline]
 pub(crate) fn id() -> usize {
-    #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri), not(loom)))]
-    {
-        let id: usize;
-        // SAFETY: the ABI keeps the address of the thread's own control block in the first word of that block.
-        unsafe {
-            std::arch::asm!("mov {}, fs:0", out(reg) id, options(pure, nomem, nostack, preserves_flags))
-        };
-        id
+    if let (false, Some(id)) = (cfg!(loom), os::thread_pointer()) {
+        return id;
     }
     // A loom model allocates thread-local values at their first use. The address of such a value can be that of a
     // thread that has ended, without a happens-before relation between the two, so ids are counted instead.
@@ -27,7 +22,7 @@ pub(crate) fn id() -> usize {
         }
         ID.with(|&id| id)
     }
-    #[cfg(not(any(loom, all(target_arch = "x86_64", target_os = "linux", not(miri)))))]
+    #[cfg(not(loom))]
     {
         crate::sync::per_thread! {
             static PLACE: std::cell::Cell<u8> = const { std::cell::Cell::new(0) };
@@ -63,9 +58,8 @@ pub(crate) fn is_only_thread() -> bool {
 /// Looks up the flag of the C library, and stores its address in `SINGLE_THREADED_FLAG`.
 #[cold]
 fn find_single_threaded_flag() -> *mut c_char {
-    // SAFETY: a C string; the symbol is a `char` variable wherever it exists.
-    let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"__libc_single_threaded".as_ptr()) };
-    let told = if found.is_null() { ptr::from_ref(&MULTI_THREADED_FLAG).cast_mut() } else { found.cast() };
+    let found = os::single_threaded_flag();
+    let told = if found.is_null() { &raw const MULTI_THREADED_FLAG } else { found }.cast_mut();
     SINGLE_THREADED_FLAG.store(told, Ordering::Relaxed);
     told
 }

@@ -1,5 +1,6 @@
 //! Storage parameters of super-chunks, and the I/O back-ends (`abi.md` 3.3-3.5, 3.12, 3.13).
 
+use crate::os::MapHandle;
 use std::ffi::{c_char, c_int, c_void};
 use std::mem::size_of;
 
@@ -115,13 +116,7 @@ pub struct blosc2_stdio_mmap {
     pub access_flags: i64,
     /// Flags of the mapping (`MAP_*`). Internal.
     pub map_flags: i64,
-    /// The handle of the mapping. Internal.
-    #[cfg(windows)]
-    pub mmap_handle: HANDLE,
+    /// The handle of the mapping, on Windows; empty elsewhere. Internal.
+    pub mmap_handle: MapHandle,
 }
-#[cfg(not(windows))]
-const _: () = assert!(size_of::<blosc2_stdio_mmap>() == size_on_target(96, 56, 56));
-
-/// A Windows handle.
-#[cfg(windows)]
-pub type HANDLE = *mut c_void;
+const _: () = assert!(size_of::<blosc2_stdio_mmap>() == size_on_target(96, 56, 56) + size_of::<MapHandle>());

@@ -308,7 +308,7 @@ mod tests {
         let block = Block::zeroed(100 << 10).unwrap();
         let start = block.into_raw(50 << 10);
         // SAFETY: a block of `malloc`.
-        let usable = unsafe { libc::malloc_usable_size(start.as_ptr().cast()) };
+        let usable = unsafe { crate::os::block_len(start.as_ptr().cast()) };
         assert!((50 << 10..60 << 10).contains(&usable), "{usable} bytes");
         // SAFETY: a block of that length that only this test has.
         unsafe { return_block(start, 50 << 10) }

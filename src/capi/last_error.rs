@@ -2,15 +2,14 @@
 //!
 //! A failing call moves its [`Error`] into a thread-local variable; the text is formatted when the program reads it.
 //! The variable has no Rust destructor: without memory, the standard library cannot register one and ends the process.
-//! The destructor of a key of the system (`pthread_key_create`) frees the error of a thread that ends. If the key
-//! cannot be created or set, only the kind of the error is kept, which takes no memory.
+//! A handler that the system calls at the end of a thread frees its error. If the handler cannot be registered, only the kind of the error is kept, which takes no memory.
 
 use crate::error::{Error, Text};
+use crate::os::{self, ThreadEnd};
 use std::cell::Cell;
-use std::ffi::{c_char, c_void};
+use std::ffi::c_char;
 use std::mem::{self, ManuallyDrop};
 use std::ptr;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The last error of a thread.
 enum LastError {
@@ -36,7 +35,7 @@ fn replace(new: LastError) -> LastError {
 /// Makes `error` the last error of this thread.
 #[cold]
 pub(super) fn record(error: Error) {
-    let can_own_memory = error.has_details() && register_destructor();
+    let can_own_memory = error.has_details() && os::call_at_thread_end::<FreeLastError>();
     drop(replace(LastError::Recorded(if can_own_memory { error } else { error.without_details() })));
 }
 
@@ -73,46 +72,14 @@ fn format_error(error: &Error) -> Option<Vec<u8>> {
     (last == 0).then_some(bytes)
 }
 
-/// The key whose destructor frees the last error of a thread, plus 1; 0 before the key is created.
-static KEY: AtomicUsize = AtomicUsize::new(0);
+/// Frees the last error of a thread that ends. Destructors that run later may call the library, and record errors again:
+/// the system then frees again.
+struct FreeLastError;
 
-/// Makes the system call [`free_last_error`] when this thread ends. Returns false if that fails.
-fn register_destructor() -> bool {
-    let Some(key) = destructor_key() else { return false };
-    // SAFETY: a key that `pthread_key_create` returned, and that is never deleted. Its value is only compared with
-    // NULL.
-    unsafe {
-        !libc::pthread_getspecific(key).is_null()
-            || libc::pthread_setspecific(key, (&raw const KEY).cast()) == 0
+impl ThreadEnd for FreeLastError {
+    fn run() {
+        drop(replace(LastError::None));
     }
-}
-
-/// Returns the key, which the first call creates. Takes no lock, which another thread could hold during a `fork`.
-fn destructor_key() -> Option<libc::pthread_key_t> {
-    let known = KEY.load(Ordering::Acquire);
-    if known != 0 {
-        return Some((known - 1) as libc::pthread_key_t);
-    }
-    let mut key = 0;
-    // SAFETY: a valid place for the key, and a function that stays mapped: unloading the library is not supported
-    // (abi.md 9.7).
-    if unsafe { libc::pthread_key_create(&mut key, Some(free_last_error)) } != 0 {
-        return None;
-    }
-    match KEY.compare_exchange(0, key as usize + 1, Ordering::Release, Ordering::Acquire) {
-        Ok(_) => Some(key),
-        Err(created) => {
-            // SAFETY: the key above, which no other thread has.
-            unsafe { libc::pthread_key_delete(key) };
-            Some((created - 1) as libc::pthread_key_t)
-        }
-    }
-}
-
-/// Frees the last error of this thread. Destructors that run later may call the library, and record errors again: the
-/// system then calls this function again.
-unsafe extern "C" fn free_last_error(_: *mut c_void) {
-    drop(replace(LastError::None));
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use super::pointers::{CArray, DestBuffer, Dims, InputAndOutput, Out, OutArray, S
 use crate::abi::blosc_timestamp_t;
 use crate::error::{Result, ensure, err};
 use crate::filter::{bitshuffle, shuffle};
+use crate::os;
 use std::ffi::c_void;
 
 /// The largest item size of the shuffles, in bytes.
@@ -166,16 +167,14 @@ pub unsafe extern "C" fn blosc2_multidim_to_unidim(
 pub unsafe extern "C" fn blosc_set_timestamp(timestamp: *mut blosc_timestamp_t) {
     if !timestamp.is_null() {
         // SAFETY: not NULL, and the caller provides space for one timestamp.
-        unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, timestamp) };
+        unsafe { timestamp.write(os::monotonic_now()) };
     }
 }
 
 /// Returns the time from `start_time` to `end_time` in nanoseconds; negative if `end_time` is earlier.
 #[unsafe(no_mangle)]
 pub extern "C" fn blosc_elapsed_nsecs(start_time: blosc_timestamp_t, end_time: blosc_timestamp_t) -> f64 {
-    let seconds = (end_time.tv_sec - start_time.tv_sec) as f64;
-    let nanoseconds = (end_time.tv_nsec - start_time.tv_nsec) as f64;
-    1e9 * seconds + nanoseconds
+    os::elapsed_nanoseconds(start_time, end_time)
 }
 
 /// Returns the time from `start_time` to `end_time` in seconds; negative if `end_time` is earlier.

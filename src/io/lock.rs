@@ -3,12 +3,11 @@
 use super::native;
 use crate::error::{Error, Result, err};
 use crate::fork_count::{self, PerProcess};
+use crate::os;
 use crate::trace;
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::mem;
-use std::os::fd::IntoRawFd;
-use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -122,7 +121,7 @@ impl Drop for LockFile {
         if let Some(file) = self.file.take()
             && native::identity(&file) != self.identity
         {
-            let _ = file.into_raw_fd();
+            mem::forget(file);
         }
     }
 }
@@ -205,9 +204,13 @@ impl FrameLock {
             None => LockFile::new(self.open()?),
         };
         let file = state.file.insert(file).file();
+        if state.depth > 0 {
+            // The shared lock of this handle: Windows would wait for its end.
+            os::unlock_file(file).map_err(|error| self.lock_error("unlock", &error))?;
+        }
         let seen = self.acquire(file, exclusive).inspect_err(|_| {
             // The error of `acquire` is returned, not that of `unlock`.
-            let _ = file.unlock();
+            let _ = os::unlock_file(file);
         })?;
         if seen != state.last_seen_counter {
             self.missed_changes.store(true, Ordering::Relaxed);
@@ -233,10 +236,9 @@ impl FrameLock {
         state.exclusive = false;
         state.section_start = None;
         lock.section_ended.notify_all();
-        state
-            .file
-            .as_ref()
-            .map_or(Ok(()), |file| file.file().unlock().map_err(|error| self.lock_error("unlock", &error)))
+        state.file.as_ref().map_or(Ok(()), |file| {
+            os::unlock_file(file.file()).map_err(|error| self.lock_error("unlock", &error))
+        })
     }
 
     fn open(&self) -> Result<File> {
@@ -259,7 +261,7 @@ impl FrameLock {
             .map_err(|error| self.lock_error("lock", &error))?;
         let seen = read_counter(file).map_err(|error| self.lock_error("read", &error))?;
         if exclusive {
-            file.write_all_at(&seen.wrapping_add(1).to_ne_bytes(), COUNTER_OFFSET)
+            os::write_all_at(file, &seen.wrapping_add(1).to_ne_bytes(), COUNTER_OFFSET)
                 .map_err(|error| self.lock_error("write", &error))?;
         }
         Ok(seen)
@@ -274,7 +276,7 @@ impl FrameLock {
 /// Reads the counter; returns 0 when the lock file is too short.
 fn read_counter(file: &File) -> io::Result<u64> {
     let mut bytes = [0; 8];
-    match file.read_exact_at(&mut bytes, COUNTER_OFFSET) {
+    match os::read_exact_at(file, &mut bytes, COUNTER_OFFSET) {
         Ok(()) => Ok(u64::from_ne_bytes(bytes)),
         Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(0),
         Err(error) => Err(error),

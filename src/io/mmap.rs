@@ -9,14 +9,15 @@
 //! ([`Mapping`]).
 
 use super::borrowed_bytes::BorrowedBytes;
-use super::large_files;
 use crate::abi::blosc2_stdio_mmap;
 use crate::error::{Result, ensure};
 use crate::fork_count::PerProcessLock;
+use crate::malloc::MallocBytes;
+use crate::os::{self, Map, MapKind};
 use crate::{err, trace};
 use parking_lot::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::collections::BTreeMap;
-use std::ffi::{CStr, c_int, c_void};
+use std::ffi::CStr;
 use std::io;
 use std::ptr::null_mut;
 
@@ -131,22 +132,18 @@ impl Mapping {
     }
 }
 
-/// The parameters of `fopen` and `mmap` for a mode of the struct.
+/// The mode of `fopen` and the kind of the mapping for a mode of the struct.
 struct MmapMode {
     name: &'static CStr,
     fopen: &'static CStr,
-    prot: c_int,
-    flags: c_int,
-    can_grow: bool,
+    kind: MapKind,
 }
 
-const PROT_READ_WRITE: c_int = libc::PROT_READ | libc::PROT_WRITE;
-
 const MODES: [MmapMode; 4] = [
-    MmapMode { name: c"r", fopen: c"rb", prot: libc::PROT_READ, flags: libc::MAP_SHARED, can_grow: false },
-    MmapMode { name: c"r+", fopen: c"rb+", prot: PROT_READ_WRITE, flags: libc::MAP_SHARED, can_grow: true },
-    MmapMode { name: c"w+", fopen: c"wb+", prot: PROT_READ_WRITE, flags: libc::MAP_SHARED, can_grow: true },
-    MmapMode { name: c"c", fopen: c"rb", prot: PROT_READ_WRITE, flags: libc::MAP_PRIVATE, can_grow: true },
+    MmapMode { name: c"r", fopen: c"rb", kind: MapKind::Read },
+    MmapMode { name: c"r+", fopen: c"rb+", kind: MapKind::Write },
+    MmapMode { name: c"w+", fopen: c"wb+", kind: MapKind::Write },
+    MmapMode { name: c"c", fopen: c"rb", kind: MapKind::Private },
 ];
 
 /// For each private mapping, by its address: the number of bytes, in whole pages, that are pages of the file. The pages
@@ -174,34 +171,29 @@ pub(crate) unsafe fn open(params: *mut blosc2_stdio_mmap, path: &CStr) -> Result
         .iter()
         .find(|mode| mode.name == name)
         .ok_or_else(|| err!(FileOpen, "`mode` is {name:?}, expected `r`, `r+`, `w+` or `c`"))?;
-    // SAFETY: two strings.
-    let file = unsafe { large_files::fopen(path.as_ptr(), mode.fopen.as_ptr()) };
+    let file = os::open_stream(path, mode.fopen);
     if file.is_null() {
         return Err(err!(FileOpen, "cannot open {path:?} in mode {name:?}: {}", io::Error::last_os_error()));
     }
     // SAFETY: an open file.
-    let fd = unsafe { libc::fileno(file) };
-    let made = file_length(fd).and_then(|file_size| {
-        let asked = if mode.can_grow { shared.initial_mapping_size } else { file_size };
-        let mapping_size = asked.max(file_size).max(1);
-        let addr = match mode.flags {
-            libc::MAP_PRIVATE => map_private(fd, file_size, mapping_size),
-            flags => map_new(mapping_size, mode.prot, flags, fd),
-        }?;
-        // SAFETY: a string.
-        let urlpath = unsafe { libc::strdup(path.as_ptr()) };
-        if urlpath.is_null() {
+    let made = unsafe { os::len_of_stream_file(file) }.and_then(|file_size| {
+        let file_size = usize::try_from(file_size).map_err(|_| io::ErrorKind::FileTooLarge)?;
+        let asked = if mode.kind == MapKind::Read { file_size } else { shared.initial_mapping_size };
+        // SAFETY: an open file.
+        let map = unsafe { os::map_stream(file, file_size, asked.max(file_size).max(1), mode.kind) }?;
+        let Ok(urlpath) = MallocBytes::copy_of(path.to_bytes_with_nul()) else {
             // SAFETY: the new mapping, which nothing refers to.
-            unsafe { unmap(addr, mapping_size) };
-            return Err(err!(MemoryAlloc, "cannot allocate a copy of the path {path:?}"));
-        }
-        Ok((addr, urlpath, file_size, mapping_size))
+            let _ = unsafe { os::unmap(map) };
+            return Err(io::ErrorKind::OutOfMemory.into());
+        };
+        Ok((map, urlpath, file_size))
     });
-    let (addr, urlpath, file_size, mapping_size) = made.map_err(|error| {
+    let (map, urlpath, file_size) = made.map_err(|error| {
         // SAFETY: open, and closed once.
         unsafe { libc::fclose(file) };
         err!(FileOpen, "cannot map {path:?} in mode {name:?}: {error}")
     })?;
+    let mapping_size = map.len;
     trace::info(|| {
         format!(
             "Opened memory-mapped file {} in mode {} with an mapping size of {mapping_size} bytes.",
@@ -211,15 +203,14 @@ pub(crate) unsafe fn open(params: *mut blosc2_stdio_mmap, path: &CStr) -> Result
     });
     // SAFETY: `check_mapped` has found no mapping, so by the contract no other code uses the struct.
     let params = unsafe { &mut *params };
-    params.addr = addr.cast();
-    params.urlpath = urlpath;
+    params.urlpath = urlpath.into_raw().cast();
     params.file_size = file_size;
-    params.mapping_size = mapping_size;
-    params.is_memory_only = (mode.flags == libc::MAP_PRIVATE).into();
+    params.is_memory_only = (mode.kind == MapKind::Private).into();
     params.file = file;
-    params.fd = fd;
-    params.access_flags = mode.prot.into();
-    params.map_flags = mode.flags.into();
+    // SAFETY: an open file.
+    params.fd = unsafe { libc::fileno(file) };
+    (params.access_flags, params.map_flags) = os::map_flags(mode.kind);
+    store_map(params, map);
     // The string may be freed after the call; a struct that is used again must be given a mode again.
     params.mode = std::ptr::null();
     Ok(())
@@ -365,20 +356,20 @@ pub(crate) unsafe fn destroy(params: *mut blosc2_stdio_mmap) -> Result<()> {
 /// mapping or its file.
 unsafe fn unmap_and_close(params: &mut blosc2_stdio_mmap) -> Result<()> {
     let mut failed = false;
-    let mut check = |result: c_int| failed |= result != 0;
     let mapped = !params.addr.is_null();
     if mapped {
-        if is_writable(params) && !params.is_memory_only.get() {
-            // SAFETY: the file's part of the mapping.
-            check(unsafe { libc::msync(params.addr.cast(), params.file_size, libc::MS_SYNC) });
+        let map = map_of(params);
+        FILE_BACKED_LENS.write().remove(&map.addr.addr());
+        // SAFETY: a mapping that this module made, which no other code uses any more, and its file, which is closed once.
+        unsafe {
+            if kind(params) == MapKind::Write {
+                failed |= os::flush(map, params.file_size).is_err();
+            }
+            failed |= os::unmap(map).is_err();
+            failed |= libc::fclose(params.file) != 0;
         }
-        FILE_BACKED_LENS.write().remove(&(params.addr as usize));
-        // SAFETY: a mapping that this module made, which no other code uses any more.
-        check(unsafe { libc::munmap(params.addr.cast(), params.mapping_size) });
-        // SAFETY: the file that was opened for the mapping; it is closed once.
-        check(unsafe { libc::fclose(params.file) });
     }
-    // SAFETY: NULL or a copy from `strdup`.
+    // SAFETY: NULL or the copy of `open`.
     unsafe { libc::free(params.urlpath.cast()) };
     params.addr = null_mut();
     params.file = null_mut();
@@ -397,8 +388,39 @@ fn checked_range(position: u64, len: u64) -> Option<(usize, usize)> {
     Some((usize::try_from(position).ok()?, usize::try_from(end).ok()?))
 }
 
+/// Returns the kind of a mapping.
+fn kind(params: &blosc2_stdio_mmap) -> MapKind {
+    match params.is_memory_only.get() {
+        true => MapKind::Private,
+        false if params.access_flags == os::map_flags(MapKind::Write).0 => MapKind::Write,
+        false => MapKind::Read,
+    }
+}
+
 fn is_writable(params: &blosc2_stdio_mmap) -> bool {
-    !params.addr.is_null() && params.access_flags & i64::from(libc::PROT_WRITE) != 0
+    !params.addr.is_null() && kind(params) != MapKind::Read
+}
+
+/// Returns the mapping of a struct.
+fn map_of(params: &blosc2_stdio_mmap) -> Map {
+    let addr = params.addr.cast::<u8>();
+    let file_backed_len = match kind(params) {
+        MapKind::Private => FILE_BACKED_LENS.read().get(&addr.addr()).copied().unwrap_or(0),
+        _ => 0,
+    };
+    Map { addr, len: params.mapping_size, file_backed_len, handle: params.mmap_handle }
+}
+
+/// Makes `map` the mapping of a struct.
+fn store_map(params: &mut blosc2_stdio_mmap, map: Map) {
+    if kind(params) == MapKind::Private {
+        let mut lens = FILE_BACKED_LENS.write();
+        lens.remove(&params.addr.addr());
+        lens.insert(map.addr.addr(), map.file_backed_len);
+    }
+    params.addr = map.addr.cast();
+    params.mapping_size = map.len;
+    params.mmap_handle = map.handle;
 }
 
 /// Sets the length of the file, in mode `c` of its private copy, to `len` bytes, and grows the mapping if it is
@@ -406,180 +428,26 @@ fn is_writable(params: &blosc2_stdio_mmap) -> bool {
 ///
 /// # Safety
 /// The fields are those of a writable mapping that [`open`] has made. No other code uses the mapping: it may move.
-unsafe fn set_length(params: &mut blosc2_stdio_mmap, len: usize, zeros_until: usize) -> Result<()> {
-    if len > params.mapping_size {
-        let size = len.checked_mul(2).unwrap_or(len);
-        // SAFETY: guaranteed by the caller; mode `c` is the private one.
-        unsafe {
-            if params.is_memory_only.get() {
-                grow_private(params, size)?;
-            } else {
-                grow_shared(params, size)?;
-            }
+unsafe fn set_length(params: &mut blosc2_stdio_mmap, len: usize, zeros_until: usize) -> io::Result<()> {
+    let mut map = map_of(params);
+    if kind(params) == MapKind::Write {
+        // SAFETY: guaranteed by the caller.
+        let resized = unsafe { os::resize_shared(&mut map, params.file, len) };
+        store_map(params, map);
+        resized?;
+    } else {
+        if len > map.len {
+            // SAFETY: guaranteed by the caller.
+            unsafe { os::grow_private(&mut map, params.file_size, len.checked_mul(2).unwrap_or(len)) }?;
+            store_map(params, map);
         }
-    }
-    if !params.is_memory_only.get() {
-        let len = large_files::off_t::try_from(len)
-            .map_err(|_| err!(FileTruncate, "the length {len} exceeds the range of `off_t`"))?;
-        // SAFETY: the descriptor of the mapped file.
-        if unsafe { large_files::ftruncate(params.fd, len) } != 0 {
-            return Err(err!(FileTruncate, "ftruncate: {}", io::Error::last_os_error()));
-        }
-    } else if zeros_until.min(len) > params.file_size {
         let zeros_until = zeros_until.min(len);
-        // The mapping may contain old bytes there, which an earlier call cut off.
-        // SAFETY: within the mapping, which reaches up to `len`.
-        unsafe { params.addr.add(params.file_size).write_bytes(0, zeros_until - params.file_size) };
+        if zeros_until > params.file_size {
+            // The mapping may contain old bytes there, which an earlier call cut off.
+            // SAFETY: within the mapping, which reaches up to `len`.
+            unsafe { map.addr.add(params.file_size).write_bytes(0, zeros_until - params.file_size) };
+        }
     }
     params.file_size = len;
     Ok(())
-}
-
-/// Grows a shared mapping to `size` bytes. It may move.
-///
-/// # Safety
-/// The fields are those of a shared mapping that [`open`] has made. No other code uses it.
-#[cfg(target_os = "linux")]
-unsafe fn grow_shared(params: &mut blosc2_stdio_mmap, size: usize) -> Result<()> {
-    // SAFETY: a single mapping, which this module made; no other code uses its old address.
-    let addr = unsafe { libc::mremap(params.addr.cast(), params.mapping_size, size, libc::MREMAP_MAYMOVE) };
-    ensure!(addr != libc::MAP_FAILED, MemoryAlloc, "cannot map {size} bytes: {}", io::Error::last_os_error());
-    params.addr = addr.cast();
-    params.mapping_size = size;
-    Ok(())
-}
-
-/// Grows a shared mapping to `size` bytes. It moves.
-///
-/// # Safety
-/// The fields are those of a shared mapping that [`open`] has made. No other code uses it.
-#[cfg(not(target_os = "linux"))]
-unsafe fn grow_shared(params: &mut blosc2_stdio_mmap, size: usize) -> Result<()> {
-    let addr = map_new(size, PROT_READ_WRITE, libc::MAP_SHARED, params.fd)?;
-    // SAFETY: guaranteed by the caller, the old mapping.
-    unsafe { unmap(params.addr.cast(), params.mapping_size) };
-    params.addr = addr.cast();
-    params.mapping_size = size;
-    Ok(())
-}
-
-/// Maps anonymous memory of `mapping_size` bytes, with the pages of the file over its beginning.
-fn map_private(fd: c_int, file_size: usize, mapping_size: usize) -> Result<*mut c_void> {
-    let mapping_size = mapping_size.max(file_size);
-    let addr = map_new(mapping_size, PROT_READ_WRITE, ANONYMOUS_FLAGS, -1)?;
-    let file_pages = round_up_to_pages(file_size);
-    // SAFETY: whole pages of the new mapping, which is no shorter and which nothing refers to.
-    let mapped = || unsafe { map(addr, file_size, PROT_READ_WRITE, libc::MAP_PRIVATE | libc::MAP_FIXED, fd) };
-    if file_pages > 0
-        && let Err(error) = mapped()
-    {
-        // SAFETY: the new mapping.
-        unsafe { unmap(addr, mapping_size) };
-        return Err(error);
-    }
-    FILE_BACKED_LENS.write().insert(addr as usize, file_pages);
-    Ok(addr)
-}
-
-/// Moves a private mapping to a longer one: the pages of the file by remapping where the system supports it, the bytes
-/// behind them by copying.
-///
-/// # Safety
-/// The fields are those of a private mapping that [`open`] has made, `size` is more than its size, and no other code
-/// uses it.
-unsafe fn grow_private(params: &mut blosc2_stdio_mmap, size: usize) -> Result<()> {
-    let old = params.addr.cast::<c_void>();
-    let mut boundaries = FILE_BACKED_LENS.write();
-    let file_pages = boundaries.get(&(old as usize)).copied().unwrap_or(0);
-    let new = map_new(size, PROT_READ_WRITE, ANONYMOUS_FLAGS, -1)?;
-    // SAFETY: the first pages of the old mapping, which no other code uses (guaranteed by the caller), and of the
-    // longer new one.
-    let moved = unsafe { move_pages(old, new, file_pages) };
-    let (from, kept_pages) = if moved { (file_pages, file_pages) } else { (0, 0) };
-    if params.file_size > from {
-        // SAFETY: both mappings reach that far, and they are different ones.
-        unsafe {
-            new.cast::<u8>()
-                .add(from)
-                .copy_from_nonoverlapping(old.cast::<u8>().add(from), params.file_size - from)
-        };
-    }
-    let left = round_up_to_pages(params.mapping_size) - from;
-    if left > 0 {
-        // SAFETY: the rest of the old mapping, which no other code uses (guaranteed by the caller).
-        unsafe { unmap(old.cast::<u8>().add(from).cast(), left) };
-    }
-    boundaries.remove(&(old as usize));
-    boundaries.insert(new as usize, kept_pages);
-    params.addr = new.cast();
-    params.mapping_size = size;
-    Ok(())
-}
-
-/// Moves the first `len` bytes of a mapping over those of another one. Returns false if the system cannot move them.
-///
-/// # Safety
-/// Whole pages of two mappings of the library, which no other code uses.
-#[cfg(target_os = "linux")]
-unsafe fn move_pages(from: *mut c_void, to: *mut c_void, len: usize) -> bool {
-    // SAFETY: guaranteed by the caller.
-    len == 0 || unsafe { libc::mremap(from, len, len, libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED, to) } == to
-}
-
-/// Returns false: only Linux can move pages.
-///
-/// # Safety
-/// No requirements; `unsafe` for the same signature as on Linux.
-#[cfg(not(target_os = "linux"))]
-unsafe fn move_pages(_: *mut c_void, _: *mut c_void, _: usize) -> bool {
-    false
-}
-
-#[cfg(target_os = "linux")]
-const ANONYMOUS_FLAGS: c_int = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-#[cfg(not(target_os = "linux"))]
-const ANONYMOUS_FLAGS: c_int = libc::MAP_PRIVATE | libc::MAP_ANON;
-
-/// Makes a mapping of `len` bytes at an address that the system selects. `flags` are without `MAP_FIXED`.
-fn map_new(len: usize, access: c_int, flags: c_int, fd: c_int) -> Result<*mut c_void> {
-    // SAFETY: without MAP_FIXED no mapping is replaced.
-    unsafe { map(null_mut(), len, access, flags & !libc::MAP_FIXED, fd) }
-}
-
-/// Makes a mapping of `len` bytes.
-///
-/// # Safety
-/// With `MAP_FIXED`, the pages of `len` bytes at `at` are a mapping of the library that no other code uses.
-unsafe fn map(at: *mut c_void, len: usize, access: c_int, flags: c_int, fd: c_int) -> Result<*mut c_void> {
-    // SAFETY: a new mapping, or one that replaces another, for which the caller guarantees that no other code uses it.
-    let addr = unsafe { libc::mmap(at, len, access, flags, fd, 0) };
-    ensure!(addr != libc::MAP_FAILED, MemoryAlloc, "cannot map {len} bytes: {}", io::Error::last_os_error());
-    Ok(addr)
-}
-
-/// Unmaps `len` bytes.
-///
-/// # Safety
-/// They are a mapping of the library, or whole pages of one, that no other code uses.
-unsafe fn unmap(addr: *mut c_void, len: usize) {
-    // SAFETY: guaranteed by the caller. The call fails only for ranges that are not mapped.
-    unsafe { libc::munmap(addr, len) };
-}
-
-/// Returns `len` rounded up to whole pages.
-fn round_up_to_pages(len: usize) -> usize {
-    // SAFETY: no pointers; the page size is always known.
-    let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as usize;
-    len.checked_next_multiple_of(page).unwrap_or(len)
-}
-
-fn file_length(fd: c_int) -> Result<usize> {
-    let mut stat = std::mem::MaybeUninit::<large_files::stat>::uninit();
-    // SAFETY: a struct to be filled. For a number that is no descriptor, the call fails.
-    if unsafe { large_files::fstat(fd, stat.as_mut_ptr()) } != 0 {
-        return Err(err!(FileOpen, "fstat: {}", io::Error::last_os_error()));
-    }
-    // SAFETY: filled.
-    let len = unsafe { stat.assume_init() }.st_size;
-    usize::try_from(len).map_err(|_| err!(FileOpen, "the file length {len} exceeds the address space"))
 }

@@ -15,7 +15,6 @@ mod backend;
 pub(crate) mod backend_registry;
 mod borrowed_bytes;
 mod errno;
-mod large_files;
 mod lock;
 pub(crate) mod mmap;
 mod mode;

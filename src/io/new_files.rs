@@ -3,6 +3,7 @@
 use super::paths;
 use super::replacement::sync_directory;
 use crate::error::{Result, err};
+use crate::os;
 use crate::trace;
 use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind};
@@ -37,7 +38,7 @@ impl NewFiles {
             match created {
                 Ok(()) => return Ok(Some(NewFiles { temporary, destination, is_published: false })),
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-                Err(error) if error.raw_os_error() == Some(libc::ENAMETOOLONG) => return Ok(None),
+                Err(error) if error.kind() == ErrorKind::InvalidFilename => return Ok(None),
                 Err(error) => return Err(err!(FileOpen, "cannot create {}: {error}", temporary.display())),
             }
         }
@@ -84,12 +85,10 @@ impl Drop for NewFiles {
 
 /// Renames a file or a directory, unless the new name exists.
 fn rename_without_replacing(from: &Path, to: &Path) -> io::Result<()> {
-    #[cfg(target_os = "linux")]
-    match paths::rename_with_flags(from, to, libc::RENAME_NOREPLACE) {
-        Err(error) if matches!(error.raw_os_error(), Some(libc::EINVAL | libc::ENOSYS)) => {}
-        done => return done,
+    match os::rename_without_replacing(from, to) {
+        Err(error) if error.kind() == ErrorKind::Unsupported => link_or_rename(from, to),
+        done => done,
     }
-    link_or_rename(from, to)
 }
 
 /// As [`rename_without_replacing`], for file systems without that call.

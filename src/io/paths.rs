@@ -2,16 +2,17 @@
 
 use crate::error::{Result, ensure, err};
 use crate::fallible;
-use std::ffi::{CStr, CString, OsStr};
+use crate::os;
+use std::borrow::Cow;
+use std::ffi::{CStr, CString};
 use std::fs;
-use std::io::{self, ErrorKind};
-use std::os::unix::ffi::OsStrExt;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Converts a C string to a path.
-pub(crate) fn as_path(path: &CStr) -> &Path {
-    Path::new(OsStr::from_bytes(path.to_bytes()))
+pub(crate) fn as_path(path: &CStr) -> Cow<'_, Path> {
+    os::path_from_c(path)
 }
 
 /// Returns the path without a leading `file:///` (all three slashes are removed).
@@ -41,24 +42,11 @@ pub(crate) fn lock_file_path(path: &CStr) -> Result<PathBuf> {
 pub(crate) fn temporary_path(path: &Path) -> Result<PathBuf> {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let suffix = format!(".{}-{}.tmp", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
-    fallible::path(&[path.as_os_str().as_bytes(), suffix.as_bytes()])
+    fallible::path(&[path.as_os_str().as_encoded_bytes(), suffix.as_bytes()])
 }
 
 /// The number of temporary paths that are tried.
 pub(super) const TEMPORARY_NAME_ATTEMPTS: u32 = 100;
-
-/// Renames a file or a directory with the flags of the system call `renameat2`, for which old C libraries have no
-/// function (glibc before 2.28, musl before 1.2.6).
-#[cfg(target_os = "linux")]
-pub(super) fn rename_with_flags(from: &Path, to: &Path, flags: libc::c_uint) -> io::Result<()> {
-    let to_c = |path: &Path| fallible::c_string(&[path.as_os_str().as_bytes()]);
-    let (Ok(from), Ok(to)) = (to_c(from), to_c(to)) else { return Err(ErrorKind::OutOfMemory.into()) };
-    let (from, to) = (from.as_ptr(), to.as_ptr());
-    // SAFETY: two C strings.
-    let result =
-        unsafe { libc::syscall(libc::SYS_renameat2, libc::AT_FDCWD, from, libc::AT_FDCWD, to, flags) };
-    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
-}
 
 /// Returns whether the path exists, following links.
 pub(crate) fn exists(path: &CStr) -> bool {
@@ -76,13 +64,16 @@ pub(crate) fn create_dir(path: &CStr) -> Result<()> {
 
 /// Removes a file or an empty directory; a missing one is no error.
 pub(crate) fn remove_file(path: &CStr) -> Result<()> {
-    // SAFETY: a NUL-terminated string.
-    if unsafe { libc::remove(path.as_ptr()) } == 0 {
-        return Ok(());
-    }
-    match io::Error::last_os_error() {
-        error if error.kind() == ErrorKind::NotFound => Ok(()),
-        error => Err(err!(FileRemove, "cannot remove {path:?}: {error}")),
+    let named = &*as_path(path);
+    let removed = match fs::symlink_metadata(named) {
+        Ok(found) if found.is_dir() => fs::remove_dir(named),
+        _ => fs::remove_file(named),
+    };
+    match removed {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            Err(err!(FileRemove, "cannot remove {path:?}: {error}"))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -93,7 +84,7 @@ pub(crate) fn remove_file(path: &CStr) -> Result<()> {
 /// is not a file.
 pub(crate) fn remove_dir(path: &CStr) -> Result<()> {
     ensure!(!path.is_empty(), InvalidParam, "the path of a directory is empty");
-    let path = as_path(path);
+    let path = &*as_path(path);
     let entries = fs::read_dir(path)
         .map_err(|error| err!(NotFound, "cannot list the directory {}: {error}", path.display()))?;
     for entry in entries {

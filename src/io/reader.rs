@@ -5,11 +5,12 @@ use super::{Backend, FileVersion, IoStream, OpenMode, native};
 use crate::environment;
 use crate::error::Result;
 use crate::fork_count::PerProcessLock;
+use crate::os;
 use once_cell::race::OnceBox;
 use std::ffi::CStr;
 use std::fs::File;
+use std::mem;
 use std::ops::Deref;
-use std::os::fd::IntoRawFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -67,7 +68,7 @@ impl Drop for OpenFile {
         if *self.is_descriptor_lost.get_mut()
             && let Some(IoStream(StreamKind::Native(file))) = self.stream.take()
         {
-            let _ = file.into_raw_fd();
+            mem::forget(file);
         }
     }
 }
@@ -125,21 +126,17 @@ impl Drop for DescriptorSlot {
 
 /// Returns the maximum number of cached handles of the process.
 fn read_max_cached_readers() -> usize {
-    let mut descriptors = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
-    // SAFETY: a struct to be filled; it is unchanged if the call fails.
-    unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &mut descriptors) };
     let requested = environment::var(c"BLOSC_MAX_CACHED_READERS").filter(|value| !value.is_empty());
     let requested = requested.and_then(|_| environment::var_as_i64(c"BLOSC_MAX_CACHED_READERS"));
-    max_cached_readers(requested, descriptors.rlim_cur)
+    max_cached_readers(requested, os::max_open_files())
 }
 
 /// Returns the requested limit if it is valid (0 to `i32::MAX`), otherwise the limit for that number of descriptors.
-fn max_cached_readers(requested: Option<i64>, descriptors: libc::rlim_t) -> usize {
-    const DEFAULT_MAX_READERS: libc::rlim_t = 96;
+fn max_cached_readers(requested: Option<i64>, descriptors: Option<u64>) -> usize {
+    const DEFAULT_MAX_READERS: u64 = 96;
     match requested.and_then(|requested| i32::try_from(requested).ok()).map(usize::try_from) {
         Some(Ok(requested)) => requested,
-        _ if descriptors == libc::RLIM_INFINITY => DEFAULT_MAX_READERS as usize,
-        _ => (descriptors / 16).min(DEFAULT_MAX_READERS) as usize,
+        _ => descriptors.map_or(DEFAULT_MAX_READERS, |count| (count / 16).min(DEFAULT_MAX_READERS)) as usize,
     }
 }
 
@@ -290,13 +287,13 @@ mod tests {
     #[test]
     fn max_cached_readers_is_requested_or_derived_limit() {
         // 0 is also the result of `strtol` for text that is not a number.
-        assert_eq!(max_cached_readers(Some(0), 1024), 0);
-        assert_eq!(max_cached_readers(Some(5), 1024), 5);
-        assert_eq!(max_cached_readers(Some(i64::from(i32::MAX)), 1024), i32::MAX as usize);
+        assert_eq!(max_cached_readers(Some(0), Some(1024)), 0);
+        assert_eq!(max_cached_readers(Some(5), Some(1024)), 5);
+        assert_eq!(max_cached_readers(Some(i64::from(i32::MAX)), Some(1024)), i32::MAX as usize);
         for no_limit in [None, Some(-1), Some(i64::from(i32::MAX) + 1)] {
-            assert_eq!(max_cached_readers(no_limit, 1024), 64);
-            assert_eq!(max_cached_readers(no_limit, 4096), 96);
-            assert_eq!(max_cached_readers(no_limit, libc::RLIM_INFINITY), 96);
+            assert_eq!(max_cached_readers(no_limit, Some(1024)), 64);
+            assert_eq!(max_cached_readers(no_limit, Some(4096)), 96);
+            assert_eq!(max_cached_readers(no_limit, None), 96);
         }
     }
 }

@@ -2,13 +2,13 @@
 //! directory, which is then renamed. Another process, and a reader after a crash, finds the old or the new contents.
 
 use super::{OpenMode, native, paths};
-use crate::error::{Result, err};
+use crate::error::{Error, Result, err};
 use crate::fallible;
+use crate::os::{self, FileStat, Ownership};
 use crate::trace;
 use std::ffi::CStr;
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// Writes a file that holds exactly `bytes`; an existing file is replaced. After an error, the file has its old
@@ -35,7 +35,7 @@ impl<'a> Replacement<'a> {
     /// # Errors
     /// `FileOpen` if the process may not write the existing file; `FileWrite`.
     pub(crate) fn prepare(path: &'a CStr, bytes: &'a [u8]) -> Result<Self> {
-        let named = paths::as_path(path);
+        let named = &*paths::as_path(path);
         let found = fs::symlink_metadata(named).ok();
         let (target, old) = match found {
             // A link stays a link: the file that it names is replaced.
@@ -51,15 +51,18 @@ impl<'a> Replacement<'a> {
         };
         let in_place = Replacement::InPlace { path, bytes };
         if let Some(old) = &old {
-            if !old.is_file() || old.nlink() > 1 {
+            if !old.is_file() {
                 return Ok(in_place);
             }
             // A file that the process may not write is not replaced either.
             let opened = OpenOptions::new().write(true).open(&target);
-            opened.map_err(|error| err!(FileOpen, "{path:?}: {error}"))?;
+            let opened = opened.map_err(|error| err!(FileOpen, "{path:?}: {error}"))?;
+            if FileStat::of(&opened).is_none_or(|found| found.link_count > 1) {
+                return Ok(in_place);
+            }
         }
         let Some(new) = TemporaryFile::create(&target)? else { return Ok(in_place) };
-        if old.as_ref().is_some_and(|old| new.owner != (old.uid(), old.gid())) {
+        if old.as_ref().is_some_and(|old| new.ownership.owner != Ownership::of(old).owner) {
             return Ok(in_place);
         }
         native::write_at(&new.file, 0, bytes)?;
@@ -72,7 +75,7 @@ impl<'a> Replacement<'a> {
     /// Starts writing the new contents to disk, without waiting for it.
     pub(crate) fn start_write_back(&self) {
         if let Replacement::Beside { new, .. } = self {
-            native::start_write_back(&new.file);
+            os::start_write_back(&new.file);
         }
     }
 
@@ -105,13 +108,16 @@ fn overwrite(path: &CStr, bytes: &[u8], is_synced: bool) -> Result<()> {
 /// Waits until the names in the directory of `file` are on disk.
 pub(crate) fn sync_directory(file: &Path) -> Result<()> {
     let directory = file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    sync_file(directory)
+    os::sync_directory(directory).map_err(|error| not_synced(directory, &error))
 }
 
-/// Waits until a file, or the names in a directory, are on disk.
+/// Waits until a file is on disk.
 pub(crate) fn sync_file(path: &Path) -> Result<()> {
-    let opened = File::open(path);
-    sync(&opened.map_err(|error| err!(FileOpen, "cannot open {}: {error}", path.display()))?)
+    os::sync_file(path).map_err(|error| not_synced(path, &error))
+}
+
+fn not_synced(path: &Path, error: &io::Error) -> Error {
+    err!(FileWrite, "{} could not be written to disk: {error}", path.display())
 }
 
 fn sync(file: &File) -> Result<()> {
@@ -131,9 +137,7 @@ pub(crate) fn create_unnamed_file(beside: &Path) -> Result<File> {
 pub(crate) struct TemporaryFile {
     name: TemporaryName,
     file: File,
-    /// User and group.
-    owner: (u32, u32),
-    mode: u32,
+    ownership: Ownership,
 }
 
 /// The path of a temporary file, which is removed on drop.
@@ -156,13 +160,14 @@ impl TemporaryFile {
                 Ok(file) => {
                     let name = TemporaryName(path);
                     let metadata = file.metadata().map_err(failed)?;
-                    let (owner, mode) = ((metadata.uid(), metadata.gid()), metadata.mode());
-                    return Ok(Some(TemporaryFile { name, file, owner, mode }));
+                    let ownership = Ownership::of(&metadata);
+                    return Ok(Some(TemporaryFile { name, file, ownership }));
                 }
                 Err(error) => match error.kind() {
                     io::ErrorKind::AlreadyExists => {}
-                    io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => return Ok(None),
-                    _ if error.raw_os_error() == Some(libc::ENAMETOOLONG) => return Ok(None),
+                    io::ErrorKind::PermissionDenied
+                    | io::ErrorKind::ReadOnlyFilesystem
+                    | io::ErrorKind::InvalidFilename => return Ok(None),
                     _ => return Err(failed(error)),
                 },
             }
@@ -172,7 +177,7 @@ impl TemporaryFile {
 
     /// Gives the file the permissions of `old`.
     fn set_permissions_of(&self, old: &Metadata) -> Result<()> {
-        if self.mode != old.mode() {
+        if self.ownership.mode != Ownership::of(old).mode {
             self.file.set_permissions(old.permissions()).map_err(|error| {
                 err!(FileWrite, "cannot set the permissions of {}: {error}", self.name.0.display())
             })?;
@@ -183,14 +188,8 @@ impl TemporaryFile {
     /// Exchanges the names of the file and of the file at `target`, which must exist. Returns `false` if the file
     /// system does not support that. Renaming to an existing name writes the new file to disk at once on some file
     /// systems (ext4), which takes many times longer; exchanging does not.
-    #[cfg(target_os = "linux")]
     fn exchange_with(&self, target: &Path) -> bool {
-        paths::rename_with_flags(&self.name.0, target, libc::RENAME_EXCHANGE).is_ok()
-    }
-
-    #[cfg(not(target_os = "linux"))]
-    fn exchange_with(&self, _target: &Path) -> bool {
-        false
+        os::exchange_names(&self.name.0, target).is_ok()
     }
 
     /// Renames the file to `target`. With `is_synced`, waits until the name is on disk; if that fails, the old file

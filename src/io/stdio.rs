@@ -1,16 +1,15 @@
 //! The core of the exported stdio functions: a `FILE` of the C library, which plug-ins may access, read and written by
 //! position, bypassing its buffer (`frame.md` 5.3). The library does not use this module for its own files.
 
-use super::large_files;
 use crate::abi::blosc2_stdio_file;
 use crate::error::{Result, ensure, err};
+use crate::os;
 use std::ffi::{CStr, c_void};
 use std::io;
 
 /// Opens a file with `fopen`. The returned struct is allocated with `malloc`; [`close`] frees it.
 pub(crate) fn open(path: &CStr, mode: &CStr) -> Result<*mut blosc2_stdio_file> {
-    // SAFETY: two NUL-terminated strings.
-    let file = unsafe { large_files::fopen(path.as_ptr(), mode.as_ptr()) };
+    let file = os::open_stream(path, mode);
     if file.is_null() {
         return Err(err!(FileOpen, "cannot open {path:?} in mode {mode:?}: {}", io::Error::last_os_error()));
     }
@@ -48,15 +47,7 @@ pub(crate) unsafe fn close(stream: *mut blosc2_stdio_file) -> Result<()> {
 /// `file` is open.
 pub(crate) unsafe fn size(file: *mut libc::FILE) -> Result<i64> {
     // SAFETY: by the contract `file` is open.
-    let size = unsafe {
-        let before = large_files::ftello(file);
-        if before < 0 || large_files::fseeko(file, 0, libc::SEEK_END) != 0 {
-            -1
-        } else {
-            let size = large_files::ftello(file);
-            if large_files::fseeko(file, before, libc::SEEK_SET) != 0 { -1 } else { size }
-        }
-    };
+    let size = unsafe { os::stream_len(file) };
     ensure!(size >= 0, FileRead, "cannot determine the size of the file: {}", io::Error::last_os_error());
     Ok(size)
 }
@@ -84,12 +75,10 @@ fn transfer(len: usize, mut transfer: impl FnMut(usize, usize) -> isize) -> usiz
 /// # Safety
 /// `file` is open; there are `len` readable bytes at `bytes`; `position` is not negative.
 pub(crate) unsafe fn write(file: *mut libc::FILE, bytes: *const c_void, len: usize, position: i64) -> usize {
-    // SAFETY: by the contract `file` is open.
-    let fd = unsafe { libc::fileno(file) };
     transfer(len, |done, more| {
         let Some(position) = position.checked_add(done as i64) else { return 0 };
-        // SAFETY: by the contract `len` bytes at `bytes` can be read; `done + more` is at most `len`.
-        unsafe { large_files::pwrite(fd, bytes.cast::<u8>().add(done).cast(), more, position) }
+        // SAFETY: by the contract the file is open, and `len` bytes at `bytes` can be read; `done + more` is at most `len`.
+        unsafe { os::write_stream_at(file, bytes.byte_add(done), more, position) }
     })
 }
 
@@ -98,12 +87,11 @@ pub(crate) unsafe fn write(file: *mut libc::FILE, bytes: *const c_void, len: usi
 /// # Safety
 /// `file` is open; there are `len` writable bytes at `bytes`; `position` is not negative.
 pub(crate) unsafe fn read(file: *mut libc::FILE, bytes: *mut c_void, len: usize, position: i64) -> usize {
-    // SAFETY: by the contract `file` is open.
-    let fd = unsafe { libc::fileno(file) };
     transfer(len, |done, more| {
         let Some(position) = position.checked_add(done as i64) else { return 0 };
-        // SAFETY: by the contract `len` bytes at `bytes` can be written; `done + more` is at most `len`.
-        unsafe { large_files::pread(fd, bytes.cast::<u8>().add(done).cast(), more, position) }
+        // SAFETY: by the contract the file is open, and `len` bytes at `bytes` can be written; `done + more` is at most
+        // `len`.
+        unsafe { os::read_stream_at(file, bytes.byte_add(done), more, position) }
     })
 }
 
@@ -113,9 +101,6 @@ pub(crate) unsafe fn read(file: *mut libc::FILE, bytes: *mut c_void, len: usize,
 /// `file` is open.
 pub(crate) unsafe fn truncate(file: *mut libc::FILE, len: i64) -> Result<()> {
     // SAFETY: by the contract `file` is open.
-    if unsafe { large_files::ftruncate(libc::fileno(file), len) } != 0 {
-        let error = io::Error::last_os_error();
-        return Err(err!(FileTruncate, "cannot set the length of the file to {len}: {error}"));
-    }
-    Ok(())
+    unsafe { os::truncate_stream(file, len) }
+        .map_err(|error| err!(FileTruncate, "cannot set the length of the file to {len}: {error}"))
 }

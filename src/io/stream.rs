@@ -6,6 +6,7 @@ use super::user::UserStream;
 use super::{WriteUnit, native};
 use crate::err;
 use crate::error::Result;
+use crate::os;
 use std::fs::File;
 use std::sync::Arc;
 
@@ -147,7 +148,7 @@ impl IoStream {
     /// Starts writing a plain file to disk, without waiting for it. Does nothing for other back-ends.
     pub(crate) fn start_write_back(&self) {
         if let StreamKind::Native(file) = &self.0 {
-            native::start_write_back(file);
+            os::start_write_back(file);
         }
     }
 

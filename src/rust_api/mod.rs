@@ -20,7 +20,6 @@ pub mod stream;
 
 use crate::error::{Result, err};
 use std::ffi::CString;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 /// Returns the path as a C string.
@@ -28,7 +27,7 @@ use std::path::Path;
 /// # Errors
 /// `InvalidParam` for a path with a NUL byte.
 fn c_path(path: &Path) -> Result<CString> {
-    CString::new(path.as_os_str().as_bytes())
+    CString::new(path.as_os_str().as_encoded_bytes())
         .map_err(|_| err!(InvalidParam, "the path {} has a NUL byte", path.display()))
 }
 

@@ -273,7 +273,7 @@ impl SuperChunk {
             if is_synced {
                 written = written
                     .and_then(|()| stream.sync_data())
-                    .and_then(|()| replacement::sync_directory(paths::as_path(path)));
+                    .and_then(|()| replacement::sync_directory(&paths::as_path(path)));
             }
             if let Err(error) = written {
                 let restored = if is_new { backend.remove(path) } else { stream.truncate(at) };

@@ -5,7 +5,7 @@ use std::ffi::CStr;
 use std::path::Path;
 use std::ptr;
 
-use blosc2::abi::{CBool, blosc2_io, blosc2_stdio_mmap};
+use blosc2::abi::{BLOSC2_STDIO_MMAP_DEFAULTS, blosc2_io, blosc2_stdio_mmap};
 
 use crate::checksums::CHECKSUMS;
 use crate::levels::{DURABILITY, Level};
@@ -23,20 +23,7 @@ const SECONDS_LIMIT: u32 = 300;
 /// Returns the parameters of a mapping for reading.
 pub fn mapping() -> blosc2_stdio_mmap {
     const MODE: &CStr = c"r";
-    blosc2_stdio_mmap {
-        mode: MODE.as_ptr(),
-        initial_mapping_size: 1 << 30,
-        needs_free: CBool::FALSE,
-        addr: ptr::null_mut(),
-        urlpath: ptr::null_mut(),
-        file_size: 0,
-        mapping_size: 0,
-        is_memory_only: CBool::FALSE,
-        file: ptr::null_mut(),
-        fd: -1,
-        access_flags: -1,
-        map_flags: -1,
-    }
+    blosc2_stdio_mmap { mode: MODE.as_ptr(), initial_mapping_size: 1 << 30, ..BLOSC2_STDIO_MMAP_DEFAULTS }
 }
 
 fn open_mapped(path: &Path, params: &mut blosc2_stdio_mmap) -> SuperChunk {

@@ -6,7 +6,7 @@ use std::ops::Deref;
 use std::path::Path;
 use std::ptr;
 
-use blosc2::abi::{CBool, blosc2_io, blosc2_stdio_mmap};
+use blosc2::abi::{BLOSC2_STDIO_MMAP_DEFAULTS, blosc2_io, blosc2_stdio_mmap};
 
 use crate::support::calls::{Params, dparams};
 use crate::support::library::Library;
@@ -129,16 +129,7 @@ fn mmap_params(mode: &'static CStr) -> Box<blosc2_stdio_mmap> {
         mode: mode.as_ptr(),
         // Small, so that the mapping moves as the file grows.
         initial_mapping_size: 1,
-        needs_free: CBool::FALSE,
-        addr: ptr::null_mut(),
-        urlpath: ptr::null_mut(),
-        file_size: 0,
-        mapping_size: 0,
-        is_memory_only: CBool::FALSE,
-        file: ptr::null_mut(),
-        fd: -1,
-        access_flags: -1,
-        map_flags: -1,
+        ..BLOSC2_STDIO_MMAP_DEFAULTS
     })
 }
 

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::ptr;
 
-use blosc2::abi::{CBool, blosc2_io, blosc2_stdio_mmap};
+use blosc2::abi::{BLOSC2_STDIO_MMAP_DEFAULTS, blosc2_io, blosc2_stdio_mmap};
 
 use crate::checks::{data, ours};
 use crate::schunk_fixtures::{
@@ -20,20 +20,7 @@ use crate::support::super_chunk::{Store, SuperChunk, c_path};
 
 /// Returns the parameters for one super-chunk.
 fn mmap_params(mode: &'static CStr, initial_mapping_size: usize) -> Box<blosc2_stdio_mmap> {
-    Box::new(blosc2_stdio_mmap {
-        mode: mode.as_ptr(),
-        initial_mapping_size,
-        needs_free: CBool::FALSE,
-        addr: ptr::null_mut(),
-        urlpath: ptr::null_mut(),
-        file_size: 0,
-        mapping_size: 0,
-        is_memory_only: CBool::FALSE,
-        file: ptr::null_mut(),
-        fd: -1,
-        access_flags: -1,
-        map_flags: -1,
-    })
+    Box::new(blosc2_stdio_mmap { mode: mode.as_ptr(), initial_mapping_size, ..BLOSC2_STDIO_MMAP_DEFAULTS })
 }
 
 fn io(params: &mut blosc2_stdio_mmap) -> blosc2_io {

@@ -83,7 +83,7 @@ impl ChunkFiles {
 
     /// Waits until all native files of the directory except the one at `index_file` are on disk.
     pub(super) fn sync(&self, index_file: &CStr) -> Result<()> {
-        let directory = paths::as_path(&self.directory);
+        let directory = &*paths::as_path(&self.directory);
         let failed = |error| err!(FileOpen, "cannot list {}: {error}", directory.display());
         for entry in std::fs::read_dir(directory).map_err(failed)? {
             let path = entry.map_err(failed)?.path();

@@ -18,7 +18,6 @@ use crate::io::{
 };
 use parking_lot::Mutex;
 use std::ffi::{CStr, CString};
-use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -85,7 +84,7 @@ impl Disk {
 
     /// Gives the files the names of `files` until [`publish`](Self::publish) is called.
     pub(in crate::frame) fn begin_creation(&mut self, files: NewFiles) -> Result<()> {
-        let path = fallible::c_string(&[files.temporary_path().as_os_str().as_bytes()])?;
+        let path = fallible::c_string(&[files.temporary_path().as_os_str().as_encoded_bytes()])?;
         let names = FileNames::new(self.kind(), &path, &self.backend)?;
         let creation = Creation { names, files: Mutex::new(files), is_published: AtomicBool::new(false) };
         self.creation = Some(fallible::try_box(creation)?);
@@ -226,7 +225,8 @@ impl Disk {
         // The size that a back-end of the program gives may include bytes that cannot be read.
         let is_unreadable = |error: &Error| !self.backend.is_native() && error.kind() == ErrorKind::FileRead;
         if has_other_data.or_else(|error| if is_unreadable(&error) { Ok(false) } else { Err(error) })? {
-            let path = paths::as_path(self.path()).display();
+            let path = paths::as_path(self.path());
+            let path = path.display();
             return Err(err!(
                 FileWrite,
                 "other data follow the frame, which ends at byte {end} of {path}: it cannot be changed"
@@ -251,7 +251,7 @@ impl Disk {
     /// Waits until all native files of the frame, and their names, are on disk.
     pub(in crate::frame) fn sync(&self) -> Result<()> {
         self.directory().map_or(Ok(()), |files| files.sync(self.path()))?;
-        replacement::sync_file(paths::as_path(self.path()))?;
+        replacement::sync_file(&paths::as_path(self.path()))?;
         self.sync_names()
     }
 
@@ -259,12 +259,13 @@ impl Disk {
     /// a sparse frame the name of that directory. A temporary name need not be on disk.
     pub(in crate::frame) fn sync_names(&self) -> Result<()> {
         self.sync_file_names()?;
-        self.directory().map_or(Ok(()), |files| replacement::sync_directory(paths::as_path(&files.directory)))
+        self.directory()
+            .map_or(Ok(()), |files| replacement::sync_directory(&paths::as_path(&files.directory)))
     }
 
     /// Waits until the names in the directory of the index file are on disk.
     pub(in crate::frame) fn sync_file_names(&self) -> Result<()> {
-        replacement::sync_directory(paths::as_path(self.path()))
+        replacement::sync_directory(&paths::as_path(self.path()))
     }
 
     /// Writes a new index file of a native directory beside the existing one.

@@ -11,10 +11,10 @@ use super::old_bytes::OldBytes;
 use crate::error::{ErrorKind, Result, err};
 use crate::fallible;
 use crate::io::{OpenMode, WriteUnit, replacement};
+use crate::os::{self, FileStat};
 use crate::trace;
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Write};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// The first bytes of a journal.
@@ -74,7 +74,7 @@ impl Journal {
     pub(in crate::frame) fn keep(mut self) {
         self.path = PathBuf::new();
         // A child that was forked since the journal was made has the open file, too, and with it the lock.
-        if let Err(error) = self.file.unlock() {
+        if let Err(error) = os::unlock_file(&self.file) {
             trace::warning(|| format!("a journal stays locked: {error}"));
         }
     }
@@ -171,8 +171,8 @@ fn undo(disk: &Disk, path: &Path) -> Result<()> {
         // The writer is making the commit.
         return Ok(());
     }
-    let identity = |found: fs::Metadata| (found.dev(), found.ino());
-    if file.metadata().ok().map(identity) != fs::metadata(path).ok().map(identity) {
+    let identity = |file: &File| FileStat::of(file).map(|found| found.identity);
+    if identity(&file) != File::open(path).ok().as_ref().and_then(identity) {
         // The writer has removed this journal in the meantime, and perhaps made another one.
         return Ok(());
     }

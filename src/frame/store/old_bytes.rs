@@ -5,9 +5,9 @@ use crate::buffers::{Buffer, take_buffer};
 use crate::error::{Result, err};
 use crate::fallible;
 use crate::io::{IoStream, WriteUnit, replacement};
+use crate::os;
 use std::fs::File;
 use std::ops::Range;
-use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -91,7 +91,7 @@ impl OldBytes {
                 let piece_len = (len - done).min(buffer.len() as u64);
                 let piece = &mut buffer[..piece_len as usize];
                 let failed = |error| err!(FileRead, "cannot read {len} old bytes: {error}");
-                file.read_exact_at(piece, at + done).map_err(failed)?;
+                os::read_exact_at(file, piece, at + done).map_err(failed)?;
                 stream.write_at(position + done, piece, WriteUnit::Bytes)?;
                 done += piece_len;
             }
@@ -119,7 +119,7 @@ impl SpillFile {
     pub(super) fn spill(&mut self, old: &mut OldBytes) -> Result<usize> {
         let Some(bytes) = old.in_memory() else { return Ok(0) };
         let failed = |error| err!(FileWrite, "cannot save {} bytes: {error}", bytes.len());
-        self.file.write_all_at(bytes, self.len).map_err(failed)?;
+        os::write_all_at(&self.file, bytes, self.len).map_err(failed)?;
         old.storage = OldBytesStorage::File(self.file.clone(), self.len);
         self.len += old.len as u64;
         Ok(old.len)

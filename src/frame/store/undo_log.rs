@@ -388,7 +388,7 @@ impl LoggedTransaction {
             if self.bytes_in_memory > MAX_BYTES_IN_MEMORY {
                 let file = match &mut self.spill_file {
                     Some(file) => file,
-                    None => self.spill_file.insert(SpillFile::create(paths::as_path(disk.path()))?),
+                    None => self.spill_file.insert(SpillFile::create(&paths::as_path(disk.path()))?),
                 };
                 self.bytes_in_memory -= file.spill(old)?;
             }

@@ -12,7 +12,6 @@ mod user;
 use super::*;
 use crate::abi::blosc2_io;
 use std::ffi::{CString, c_void};
-use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -33,7 +32,7 @@ impl TempDir {
     }
 
     fn c_path(&self, name: &str) -> CString {
-        CString::new(self.join(name).as_os_str().as_bytes()).unwrap()
+        CString::new(self.join(name).as_os_str().as_encoded_bytes()).unwrap()
     }
 }
 

@@ -46,8 +46,10 @@ fn reads_stop_at_the_end_of_the_file() {
     assert_eq!(error_code(stream.read_exact_at(u64::MAX, &mut bytes)), -13);
     stream.read_exact_at(10, &mut []).unwrap();
     assert!(stream.borrow_at(0, 1).unwrap().is_none());
-    let directory = backend.open(&dir.c_path("."), OpenMode::Read).unwrap();
-    assert_eq!(error_code(directory.read_exact_at(0, &mut bytes)), -13);
+    // Windows does not open directories.
+    if let Ok(directory) = backend.open(&dir.c_path("."), OpenMode::Read) {
+        assert_eq!(error_code(directory.read_exact_at(0, &mut bytes)), -13);
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 use super::*;
 use crate::io::replacement::Replacement;
 use std::fs;
+#[cfg(unix)]
 use std::os::fd::AsRawFd;
 use std::thread;
 
@@ -18,6 +19,7 @@ fn revalidate_path(reader: &PathReader) -> bool {
 }
 
 #[test]
+#[cfg(unix)]
 fn cached_handle_is_replaced_when_the_path_names_another_file() {
     let dir = TempDir::new();
     let reader = PathReader::new(dir.c_path("file"));

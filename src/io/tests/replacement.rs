@@ -1,7 +1,9 @@
 use super::super::replacement::{Replacement, write_whole_file};
 use super::*;
+use crate::os::{self, FileStat, Ownership};
 use std::fs;
-use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt, symlink};
+#[cfg(unix)]
+use std::os::unix::fs::{PermissionsExt, symlink};
 
 /// Returns the names in a directory, sorted.
 fn names(dir: &TempDir) -> Vec<String> {
@@ -24,20 +26,23 @@ fn replace(dir: &TempDir, text: &str) -> fs::File {
 fn file_is_replaced_by_a_new_one_with_its_permissions() {
     let dir = TempDir::new();
     fs::write(dir.join("file"), "a first, longer text").unwrap();
+    #[cfg(unix)]
     fs::set_permissions(dir.join("file"), fs::Permissions::from_mode(0o640)).unwrap();
     let old = fs::metadata(dir.join("file")).unwrap();
-    let mut last = 0;
+    let identity = |file: &fs::File| FileStat::of(file).map(|found| found.identity);
+    let mut last = None;
     for text in ["second", "third"] {
         let new = replace(&dir, text);
         let found = fs::metadata(dir.join("file")).unwrap();
         assert_eq!(fs::read_to_string(dir.join("file")).unwrap(), text);
-        assert_eq!(found.mode(), old.mode(), "{text}");
-        assert_eq!(found.ino(), new.metadata().unwrap().ino(), "{text}: the returned file");
+        assert_eq!(Ownership::of(&found).mode, Ownership::of(&old).mode, "{text}");
+        let at_path = FileStat::at(&dir.c_path("file")).map(|found| found.identity);
+        assert_eq!(at_path, identity(&new), "{text}: the returned file");
         let mut bytes = vec![0; text.len()];
-        new.read_exact_at(&mut bytes, 0).unwrap();
+        os::read_exact_at(&new, &mut bytes, 0).unwrap();
         assert_eq!(bytes, text.as_bytes(), "{text}: the returned file can be read");
-        assert_ne!(found.ino(), last, "{text}: another file");
-        last = found.ino();
+        assert_ne!(at_path, last, "{text}: another file");
+        last = at_path;
     }
     assert_eq!(names(&dir), ["file"]);
 }
@@ -50,9 +55,9 @@ fn open_file_keeps_its_content_through_two_replacements() {
     let second = replace(&dir, "other");
     replace(&dir, "third");
     let mut bytes = [0; 5];
-    reader.read_exact_at(&mut bytes, 0).unwrap();
+    os::read_exact_at(&reader, &mut bytes, 0).unwrap();
     assert_eq!(&bytes, b"first");
-    second.read_exact_at(&mut bytes, 0).unwrap();
+    os::read_exact_at(&second, &mut bytes, 0).unwrap();
     assert_eq!(&bytes, b"other");
 }
 
@@ -70,6 +75,7 @@ fn dropped_replacement_leaves_the_old_file_alone() {
 }
 
 #[test]
+#[cfg(unix)]
 fn file_that_became_a_link_stays_a_link() {
     let dir = TempDir::new();
     drop(replace(&dir, "first"));

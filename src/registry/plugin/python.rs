@@ -5,12 +5,12 @@
 use std::collections::BTreeMap;
 use std::ffi::CString;
 use std::io::Read;
-use std::os::fd::AsRawFd;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use crate::fork_count::PerProcessLock;
+use crate::os;
 use crate::trace;
 
 /// Interpreters in the order of use; the second one is run if the first one prints no path.
@@ -109,7 +109,7 @@ fn read_line(child: &mut Child, deadline: Instant) -> Option<Vec<u8>> {
     let stdout = child.stdout.as_mut()?;
     let mut line = Vec::new();
     let mut part = [0; 512];
-    while wait_for_output(stdout.as_raw_fd(), deadline) {
+    while os::wait_for_output(stdout, deadline) {
         let length = match stdout.read(&mut part) {
             Ok(length) => length,
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
@@ -128,23 +128,6 @@ fn read_line(child: &mut Child, deadline: Instant) -> Option<Vec<u8>> {
         }
     }
     None
-}
-
-/// Waits until there is output to read, or the other end is closed. Returns whether that happened before the deadline.
-fn wait_for_output(descriptor: i32, deadline: Instant) -> bool {
-    loop {
-        let left = deadline.saturating_duration_since(Instant::now());
-        let mut poll = libc::pollfd { fd: descriptor, events: libc::POLLIN, revents: 0 };
-        let milliseconds = i32::try_from(left.as_millis()).unwrap_or(i32::MAX);
-        // SAFETY: one descriptor, which is open.
-        match unsafe { libc::poll(&raw mut poll, 1, milliseconds) } {
-            0 => return false,
-            1.. => return true,
-            _ if std::io::Error::last_os_error().kind() != std::io::ErrorKind::Interrupted => return false,
-            _ if left.is_zero() => return false,
-            _ => {}
-        }
-    }
 }
 
 /// Waits until the child has ended, and kills it at the deadline.

@@ -172,7 +172,7 @@ impl FrameFiles {
     /// Returns the numbers of all chunk files of a directory in ascending order; none for a contiguous frame.
     pub(crate) fn chunk_file_numbers(&self) -> Result<Vec<u32>> {
         let Some(files) = self.disk.directory() else { return Ok(Vec::new()) };
-        let directory = paths::as_path(&files.directory);
+        let directory = &*paths::as_path(&files.directory);
         let failed = |error| err!(FileRead, "cannot list the directory {}: {error}", directory.display());
         let mut numbers = Vec::new();
         for entry in fs::read_dir(directory).map_err(failed)? {

@@ -19,7 +19,6 @@ use crate::io::new_files::NewFiles;
 use crate::io::{Backend, IoStream, OpenMode, WriteUnit, paths, replacement};
 use crate::trace;
 use std::ffi::{CStr, CString};
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// A frame that is being written. Dropping it removes its files.
@@ -55,7 +54,7 @@ impl NewFrame {
         check_destination(destination)?;
         let destination = destination_path(destination)?;
         let files = NewFiles::create(
-            fallible::path(&[destination.as_os_str().as_bytes()])?,
+            fallible::path(&[destination.as_os_str().as_encoded_bytes()])?,
             kind == FrameKind::Sparse,
         )?;
         let Some(files) = files else {
@@ -192,7 +191,7 @@ impl NewFrame {
 }
 
 fn c_path(path: &Path) -> Result<CString> {
-    fallible::c_string(&[path.as_os_str().as_bytes()])
+    fallible::c_string(&[path.as_os_str().as_encoded_bytes()])
 }
 
 /// Checks that nothing exists at `destination`.

@@ -1,0 +1,224 @@
+//! WASI: see the parent module. It has no memory maps, threads, forks, owners of files, processes and shared libraries.
+
+pub(super) use super::posix::open_to_sync;
+pub(crate) use super::posix::{
+    Timestamp, elapsed_nanoseconds, len_of_stream_file, monotonic_now, open_stream, path_from_c,
+    path_from_vec, read_at, read_stream_at, stream_len, truncate_stream, unlock_file, write_stream_at,
+    write_vectored_at,
+};
+
+use super::posix::read_clock;
+use super::{Map, MapKind, SymbolInfo};
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::fs::{File, Metadata};
+use std::io::{self, ErrorKind};
+use std::path::Path;
+use std::process::ChildStdout;
+use std::ptr;
+use std::time::Instant;
+
+/// The permissions of a file: WASI has none.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Ownership {
+    pub owner: (u32, u32),
+    pub mode: u32,
+}
+
+impl Ownership {
+    pub(crate) fn of(_: &Metadata) -> Self {
+        Ownership { owner: (0, 0), mode: 0 }
+    }
+}
+
+/// Returns the time of the clock that stamps files, in seconds and nanoseconds.
+pub(crate) fn file_clock_now() -> (i64, i64) {
+    let time = read_clock(libc::CLOCK_REALTIME);
+    (time.tv_sec, time.tv_nsec.into())
+}
+
+/// Does nothing: WASI has no call that starts writing the changed pages of a file to disk without waiting.
+pub(crate) fn start_write_back(_: &File) {}
+
+/// Does nothing: WASI cannot synchronise a directory.
+pub(crate) fn sync_directory(_: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+/// WASI cannot exchange two names.
+///
+/// # Errors
+/// `Unsupported`.
+pub(crate) fn exchange_names(_: &Path, _: &Path) -> io::Result<()> {
+    Err(ErrorKind::Unsupported.into())
+}
+
+/// WASI has no such call.
+///
+/// # Errors
+/// `Unsupported`.
+pub(crate) fn rename_without_replacing(_: &Path, _: &Path) -> io::Result<()> {
+    Err(ErrorKind::Unsupported.into())
+}
+
+/// Returns `None`: the limit is not known.
+pub(crate) fn max_open_files() -> Option<u64> {
+    None
+}
+
+/// The handle of a mapping in the C struct: none.
+pub(crate) type MapHandle = [*mut c_void; 0];
+/// The handle of a struct without a mapping.
+pub(crate) const NO_MAP_HANDLE: MapHandle = [];
+
+/// Returns the protection and the flags of a mapping, for the C struct.
+pub(crate) fn map_flags(kind: MapKind) -> (i64, i64) {
+    (kind as i64, kind as i64)
+}
+
+/// WASI cannot map files.
+///
+/// # Errors
+/// `Unsupported`.
+///
+/// # Safety
+/// No requirements; `unsafe` for the same signature as on other systems.
+pub(crate) unsafe fn map_stream(_: *mut libc::FILE, _: usize, _: usize, _: MapKind) -> io::Result<Map> {
+    Err(ErrorKind::Unsupported.into())
+}
+
+/// See [`map_stream`]: there are no mappings.
+///
+/// # Errors
+/// `Unsupported`.
+///
+/// # Safety
+/// No requirements; `unsafe` for the same signature as on other systems.
+pub(crate) unsafe fn resize_shared(_: &mut Map, _: *mut libc::FILE, _: usize) -> io::Result<()> {
+    Err(ErrorKind::Unsupported.into())
+}
+
+/// See [`map_stream`]: there are no mappings.
+///
+/// # Errors
+/// `Unsupported`.
+///
+/// # Safety
+/// No requirements; `unsafe` for the same signature as on other systems.
+pub(crate) unsafe fn grow_private(_: &mut Map, _: usize, _: usize) -> io::Result<()> {
+    Err(ErrorKind::Unsupported.into())
+}
+
+/// See [`map_stream`]: there are no mappings.
+///
+/// # Errors
+/// `Unsupported`.
+///
+/// # Safety
+/// No requirements; `unsafe` for the same signature as on other systems.
+pub(crate) unsafe fn flush(_: Map, _: usize) -> io::Result<()> {
+    Err(ErrorKind::Unsupported.into())
+}
+
+/// See [`map_stream`]: there are no mappings.
+///
+/// # Errors
+/// `Unsupported`.
+///
+/// # Safety
+/// No requirements; `unsafe` for the same signature as on other systems.
+pub(crate) unsafe fn unmap(_: Map) -> io::Result<()> {
+    Err(ErrorKind::Unsupported.into())
+}
+
+/// Tests whether bytes can be read: all of the linear memory can.
+pub(crate) struct MemoryProbe;
+
+impl MemoryProbe {
+    pub(crate) fn open() -> io::Result<MemoryProbe> {
+        Ok(MemoryProbe)
+    }
+
+    /// Returns whether the byte at `address`, which may be any address, can be read.
+    pub(crate) fn can_read(&self, address: *const u8) -> bool {
+        const PAGE: usize = 64 << 10;
+        address.addr() / PAGE < core::arch::wasm32::memory_size(0)
+    }
+}
+
+/// A shared library: WASI has none.
+pub(crate) enum OsLibrary {}
+
+impl OsLibrary {
+    /// WASI cannot load a library.
+    ///
+    /// # Errors
+    /// Always.
+    ///
+    /// # Safety
+    /// No requirements; `unsafe` for the same signature as on other systems.
+    pub(crate) unsafe fn open(_: &CStr) -> Result<OsLibrary, String> {
+        Err("this system has no shared libraries".to_owned())
+    }
+
+    /// Returns the address of a symbol.
+    ///
+    /// # Errors
+    /// No value of this type exists.
+    pub(crate) fn symbol(&self, _: &CStr) -> Result<*mut c_void, String> {
+        match *self {}
+    }
+}
+
+/// Returns false: there are no shared libraries.
+pub(crate) fn make_symbols_global(_: *const c_void) -> bool {
+    false
+}
+
+/// Returns `None`: symbols are not known by address.
+pub(crate) fn symbol_info(_: *const c_void) -> Option<SymbolInfo> {
+    None
+}
+
+/// Returns true: there are no forks.
+pub(crate) fn call_in_forked_children(_: extern "C" fn()) -> bool {
+    true
+}
+
+/// Returns `None`: threads are identified by the address of a variable.
+#[inline(always)]
+pub(crate) fn thread_pointer() -> Option<usize> {
+    None
+}
+
+/// Returns NULL: the C library has no flag for processes with one thread.
+pub(crate) fn single_threaded_flag() -> *const c_char {
+    ptr::null()
+}
+
+/// The handler of the end of a thread; the library has one.
+pub(crate) trait ThreadEnd {
+    /// Runs when the thread ends.
+    fn run();
+}
+
+/// Returns true: the only thread ends with the process, whose memory is freed.
+pub(crate) fn call_at_thread_end<H: ThreadEnd>() -> bool {
+    let _: fn() = H::run;
+    true
+}
+
+/// Returns the address of `errno` of this thread, valid for the lifetime of the thread.
+pub(crate) fn errno_location() -> *mut c_int {
+    // SAFETY: no arguments; returns a valid pointer.
+    unsafe { libc::__errno_location() }
+}
+
+/// Returns true: the environment is not searched.
+pub(crate) fn environment_may_have(_: &[u8]) -> bool {
+    true
+}
+
+/// Returns false: there are no processes.
+pub(crate) fn wait_for_output(_: &ChildStdout, _: Instant) -> bool {
+    false
+}
