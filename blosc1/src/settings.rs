@@ -1,7 +1,7 @@
 //! The state of the process (3.1). The settings are atomics: a change applies to later calls.
 
 use crate::layout::FORWARD_COMPAT_SPLIT;
-use blosc2_core::blosc1::{Codec, end_threads};
+use blosc2_core::blosc1::{Codec, call_in_forked_children, end_threads};
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 /// The number of threads that a program can use.
@@ -29,8 +29,7 @@ pub(crate) fn init() {
         return;
     }
     if !HAS_FORK_HANDLER.load(Ordering::Acquire) {
-        // SAFETY: the handler stores an atomic, and stays mapped: unloading the library is not supported.
-        unsafe { libc::pthread_atfork(None, None, Some(reset_in_child)) };
+        call_in_forked_children(reset_in_child);
         HAS_FORK_HANDLER.store(true, Ordering::Release);
     }
     IS_INITIALISED.store(true, Ordering::Relaxed);

@@ -16,6 +16,7 @@ mod error;
 mod input;
 mod kind;
 mod npy;
+mod os;
 mod output;
 mod pipe;
 mod pipeline;

@@ -2,6 +2,7 @@
 //! destination is the old file or the whole new one.
 
 use crate::error::{Failure, WithPath};
+use crate::os;
 use std::collections::BTreeSet;
 use std::fs::{self, File, Metadata};
 use std::io::{self, IsTerminal};
@@ -140,12 +141,8 @@ pub(crate) fn check_is_new(path: &Path) -> Result<(), Failure> {
 
 /// Returns stdout for binary data, which is an error for a terminal without `force`.
 pub(crate) fn binary_stdout(force: bool) -> Result<File, Failure> {
-    use std::os::fd::AsFd;
-    let stdout = io::stdout();
-    if stdout.is_terminal() && !force {
+    if io::stdout().is_terminal() && !force {
         return Err(Failure::usage("stdout is a terminal; --force writes binary data to it"));
     }
-    let file =
-        stdout.as_fd().try_clone_to_owned().map_err(|error| Failure::data(format!("stdout: {error}")))?;
-    Ok(File::from(file))
+    os::stdout_file().map_err(|error| Failure::data(format!("stdout: {error}")))
 }

@@ -3,12 +3,12 @@
 use crate::args::FileArguments;
 use crate::error::{Failure, WithPath};
 use crate::input::is_dash;
+use crate::os;
 use crate::output::{TemporaryPath, binary_stdout, check_destination};
 use crate::size::with_unit;
 use crate::terminal::Terminal;
-use std::fs::{self, DirBuilder, File, Metadata};
+use std::fs::{self, File, Metadata};
 use std::io;
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -158,7 +158,7 @@ impl Spool {
     /// Creates the directory. Nothing exists at the path in it.
     pub(crate) fn new() -> Result<Spool, Failure> {
         let directory = TemporaryPath::new(&std::env::temp_dir().join("blosc2"))?;
-        DirBuilder::new().mode(0o700).create(directory.path()).with_path(directory.path())?;
+        os::create_private_dir(directory.path()).with_path(directory.path())?;
         let path = directory.path().join("spool");
         Ok(Spool { _directory: directory, path })
     }

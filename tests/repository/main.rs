@@ -1,6 +1,6 @@
 //! The repository itself: imports of `src` against the layers of the design, unique names of types, references of
 //! comments to documents, links of documents, environment variables in the document that lists them, the output of the
-//! benchmarks, and the usage of the scripts.
+//! benchmarks, the usage of the scripts, and the code that depends on the operating system or the processor.
 
 mod bench_output;
 mod environment;
@@ -9,6 +9,7 @@ mod links;
 mod references;
 mod scripts;
 mod statics;
+mod systems;
 mod tuning;
 mod type_names;
 

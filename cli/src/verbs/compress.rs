@@ -2,6 +2,7 @@
 
 use crate::args::CompressArguments;
 use crate::error::{Failure, WithPath};
+use crate::os;
 use crate::output::TemporaryPath;
 use crate::pipeline::{append_chunks, stream_source};
 use crate::size::Size;
@@ -11,7 +12,6 @@ use blosc2::{Encoder, OpenOptions, Params, SuperChunk};
 use std::ffi::OsString;
 use std::fs::{self, File, Permissions};
 use std::io;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -111,10 +111,9 @@ pub(crate) fn create_frame(
 ) -> Result<SuperChunk, Failure> {
     let options = OpenOptions::new().write(true).create_new(true).params(params.clone());
     let schunk = options.open(path).with_path(path)?;
-    if let Some(mut permissions) = source {
+    if let Some(permissions) = source {
         // The library writes to the file.
-        permissions.set_mode(permissions.mode() & 0o777 | 0o600);
-        fs::set_permissions(path, permissions).with_path(path)?;
+        fs::set_permissions(path, os::writable(permissions)).with_path(path)?;
     }
     Ok(schunk)
 }

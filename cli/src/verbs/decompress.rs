@@ -3,14 +3,14 @@
 use crate::args::DecompressArguments;
 use crate::error::{Failure, WithPath};
 use crate::input::Content;
+use crate::os;
 use crate::output::TemporaryPath;
 use crate::pipeline::{chunk_source, item_source, write_contents};
 use crate::terminal::{Progress, Terminal};
 use crate::transfer::{Destination, Input, Output, Spool, for_each_file, ratio, summary};
 use blosc2::SuperChunkInfo;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -113,7 +113,5 @@ fn sizes(content: &Content, name: &Path) -> Result<(u64, u64), Failure> {
 /// Creates the temporary file for the content of an input, which no other user can read until it has the mode of the
 /// input.
 fn create(output: &TemporaryPath, input: &Input<'_>) -> Result<File, Failure> {
-    let mode = if input.metadata().is_some() { 0o600 } else { 0o666 };
-    let options = OpenOptions::new().write(true).create_new(true).mode(mode).open(output.path());
-    options.with_path(output.path())
+    os::create_new_file(output.path(), input.metadata().is_some()).with_path(output.path())
 }

@@ -26,6 +26,7 @@ const LAYERS: &[&[&str]] = &[
     &["chunk"],
     &["buffers", "fallible", "held_locks", "out_buffer", "thread", "trace"],
     &["abi", "environment", "fork_count", "sync"],
+    &["os"],
     &["error", "tuning"],
 ];
 
@@ -49,7 +50,7 @@ const CLI_LAYERS: &[&[&str]] = &[
     &["values", "npy", "pipeline", "transfer"],
     &["array_reader", "dtype", "input", "kind", "pipe", "ranges", "results", "damage", "buffers"],
     &["args", "boxes", "output", "terminal"],
-    &["error", "size"],
+    &["error", "os", "size"],
 ];
 
 /// The top-level modules of `blosc1/src`, the library for programs of C-Blosc 1.

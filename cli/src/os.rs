@@ -1,0 +1,50 @@
+//! What the command does differently from system to system: files that no other user can read, and stdout as a file.
+
+use std::fs::{File, Permissions};
+use std::io;
+use std::path::Path;
+
+/// Creates a directory that no other user can read.
+pub(crate) fn create_private_dir(path: &Path) -> io::Result<()> {
+    #[cfg(unix)]
+    return std::os::unix::fs::DirBuilderExt::mode(&mut std::fs::DirBuilder::new(), 0o700).create(path);
+    // A user's folder for temporary files is private.
+    #[cfg(not(unix))]
+    return std::fs::create_dir(path);
+}
+
+/// Creates a file, which no other user can read if `is_private`.
+pub(crate) fn create_new_file(path: &Path, is_private: bool) -> io::Result<File> {
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, if is_private { 0o600 } else { 0o666 });
+    #[cfg(not(unix))]
+    let _ = is_private;
+    options.open(path)
+}
+
+/// Returns the permissions of a copy that this process writes to.
+pub(crate) fn writable(permissions: Permissions) -> Permissions {
+    let mut permissions = permissions;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        permissions.set_mode(permissions.mode() & 0o777 | 0o600);
+    }
+    #[cfg(not(unix))]
+    #[allow(
+        clippy::permissions_set_readonly_false,
+        reason = "Windows has no permissions of other users here"
+    )]
+    permissions.set_readonly(false);
+    permissions
+}
+
+/// Returns stdout as a file of its own.
+pub(crate) fn stdout_file() -> io::Result<File> {
+    #[cfg(any(unix, target_os = "wasi"))]
+    return Ok(std::os::fd::AsFd::as_fd(&io::stdout()).try_clone_to_owned()?.into());
+    #[cfg(windows)]
+    return Ok(std::os::windows::io::AsHandle::as_handle(&io::stdout()).try_clone_to_owned()?.into());
+}
