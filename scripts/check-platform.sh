@@ -10,6 +10,8 @@
 #     all     clippy, the tests of all packages, C programs on the shared library
 #     part    unit tests of chunks, frames, arrays, codecs and filters; golden files, old files, the ABI, C programs
 #     build   an optimised library, and its symbols
+#     library unit tests, C programs on the library
+#     check   the library is compiled; nothing runs
 # Platforms with another byte order or width of pointers also exchange frames and arrays with the library of this machine
 # (capi-tests/exchange.c). --short is the part that .ci/run calls: unit tests, golden files and the exchange, without optimisation.
 #
@@ -21,7 +23,7 @@ case ${1:-} in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
 root=$(cd "$(dirname "$0")/.." && pwd)
 cd "$root"
 target_dir=${CARGO_TARGET_DIR:-$root/target}
-NAMES="i686 musl aarch64 armv7 s390x riscv64gc powerpc64le glibc-2.17"
+NAMES="i686 musl aarch64 armv7 s390x riscv64gc powerpc64le glibc-2.17 windows wasi darwin-arm64 darwin-x86-64 windows-msvc emscripten"
 
 # The table of the platforms. `select_platform NAME` sets:
 #   triple    target of rustc
@@ -32,7 +34,7 @@ NAMES="i686 musl aarch64 armv7 s390x riscv64gc powerpc64le glibc-2.17"
 #   rustflags options for rustc
 #   skip      names of tests that cannot run there, and why
 select_platform() {
-    cc= ar=ar runner= processor= sysroot= rustflags= packages= probe=true tests=part exchange=no skip= why=
+    zig_target= cc= ar=ar runner= processor= sysroot= rustflags= packages= probe=true tests=part exchange=no skip= why=
     case $1 in
     i686 | i686-unknown-linux-gnu)
         name=i686 triple=i686-unknown-linux-gnu tests=all exchange=yes
@@ -77,6 +79,28 @@ select_platform() {
     # The released library for x86-64, which runs on every Linux with glibc 2.17 (2012) or later.
     glibc-2.17 | x86_64-unknown-linux-gnu.2.17)
         name=glibc-2.17 triple=x86_64-unknown-linux-gnu tests=build
+        ;;
+    windows | x86_64-pc-windows-gnu)
+        name=windows triple=x86_64-pc-windows-gnu tests=library exchange=yes
+        cc=x86_64-w64-mingw32-gcc ar=x86_64-w64-mingw32-ar runner=wine
+        packages="gcc-mingw-w64-x86-64 wine wine64" probe="command -v $cc && command -v wine"
+        skip_more "plugin::python::" "they run the program sh"
+        skip_more "replac running_read cached_readers_do spilled_bytes short_lock_file" \
+            "Wine does not rename or remove files that are open, as Windows does"
+        ;;
+    wasi | wasm32-wasip1)
+        name=wasi triple=wasm32-wasip1 tests=library
+        zig_target=wasm32-wasi
+        ;;
+    darwin-arm64 | aarch64-apple-darwin) name=darwin-arm64 triple=aarch64-apple-darwin tests=check zig_target=aarch64-macos ;;
+    darwin-x86-64 | x86_64-apple-darwin) name=darwin-x86-64 triple=x86_64-apple-darwin tests=check zig_target=x86_64-macos ;;
+    windows-msvc | x86_64-pc-windows-msvc)
+        # The C code of Zstandard is compiled for the ABI of MinGW: only the Rust code is checked.
+        name=windows-msvc triple=x86_64-pc-windows-msvc tests=check zig_target=x86_64-windows-gnu
+        ;;
+    emscripten | wasm32-unknown-emscripten)
+        # Zig has no headers of Emscripten: those of WASI serve for the C code of Zstandard, which does not run.
+        name=emscripten triple=wasm32-unknown-emscripten tests=check zig_target=wasm32-wasi
         ;;
     *)
         echo "no platform $1; the platforms are: $NAMES" >&2
@@ -246,6 +270,62 @@ musl_programs() {
     done
 }
 
+# Installs zig, whose C compiler has the headers and C libraries of many systems, and makes a command `$zig/cc-TARGET` of it,
+# without options that name the target in another way. Returns 1 if it cannot be installed.
+install_zig() { # target
+    zig=$target_dir/zig
+    [ -x "$zig/bin/python" ] || python3 -m venv "$zig"
+    "$zig/bin/python" -m ziglang version >/dev/null 2>&1 || "$zig/bin/pip" install --quiet ziglang wasmtime ||
+        { echo "SKIPPED: $name: pip cannot install ziglang"; return 1; }
+    cat >"$zig/cc-$1" <<END
+#!/bin/sh
+skip=no
+for option; do
+    shift
+    case \$option in
+    -arch) skip=yes ;;
+    --target=* | -mmacosx-version-min=*) ;;
+    *) [ \$skip = yes ] || set -- "\$@" "\$option"; skip=no ;;
+    esac
+done
+exec "$zig/bin/python" -m ziglang cc -target $1 "\$@"
+END
+    printf '#!/bin/sh\nexec "%s/bin/python" -m ziglang ar "$@"\n' "$zig" >"$zig/ar"
+    chmod +x "$zig/cc-$1" "$zig/ar"
+    cc=$zig/cc-$1 ar=$zig/ar
+}
+
+# Wine with an empty Windows of its own. Wine 8 lacks a function with which the standard library gets random numbers.
+prepare_wine() {
+    wine=$target_dir/wine
+    mkdir -p "$wine"
+    cat >"$wine/random.c" <<'END'
+#include <windows.h>
+#include <ntsecapi.h>
+__declspec(dllexport) BOOL WINAPI ProcessPrng(PBYTE data, SIZE_T len) { return RtlGenRandom(data, (ULONG)len); }
+END
+    $cc -shared -O1 "$wine/random.c" -o "$wine/bcryptprimitives.dll" -ladvapi32
+    export WINEDEBUG=-all WINEPREFIX="$wine/prefix" WINEPATH="$wine" CARGO_TARGET_X86_64_PC_WINDOWS_GNU_RUNNER=wine
+}
+
+# C programs on the library: of Windows on the DLL, of WASI on the archive.
+library_programs() {
+    say "C programs on the library"
+    cargo build --quiet --profile "$profile" --lib --target "$triple"
+    built=$target_dir/$triple/$profile
+    if [ "$name" = windows ]; then
+        for program in $1; do
+            $cc -std=gnu99 -O1 -Iinclude -Icapi-tests "$program.c" "$built/libblosc2.dll.a" -o "$built/${program##*/}.exe"
+            (cd "$built" && wine "./${program##*/}.exe" --ours | tail -n 2)
+        done
+        return
+    fi
+    for program in $1; do
+        "$cc" -std=gnu99 -O1 -Iinclude -Icapi-tests "$program.c" "$built/libblosc2.a" -o "$built/${program##*/}.wasm"
+        "$zig/bin/python" capi-tests/run_wasi.py "$built/${program##*/}.wasm" --ours | tail -n 2
+    done
+}
+
 # Builds the library against the symbols of glibc 2.17, and fails if it needs a newer one.
 build_for_old_glibc() {
     say "optimised libraries for glibc 2.17, linked by zig cc"
@@ -300,11 +380,29 @@ check_platform() {
     install_tools || return 0
     profile=${PLATFORM_PROFILE:-checks}
     [ -n "${PLATFORM_PROFILE:-}" ] || [ "$tests" != all ] || [ $short = yes ] || profile=dev
+    [ -z "$zig_target" ] || install_zig "$zig_target" || return 0
     set_environment
-    if [ "$tests" = build ]; then
+    case $name in windows) prepare_wine ;; esac
+    case $tests in
+    build)
         build_for_old_glibc
         return
-    fi
+        ;;
+    check)
+        say "cargo check"
+        cargo check --lib --target "$triple"
+        return
+        ;;
+    library)
+        # shellcheck disable=SC2046,SC2086 # Lists of words.
+        if [ "$name" = windows ]; then
+            say "unit tests; skipped:$why"
+            cargo test --target "$triple" --profile "$profile" --no-fail-fast --lib -- $filters $(skips $skip)
+        fi
+        library_programs "examples/chunk examples/schunk_on_disk examples/array_slices"
+        return
+        ;;
+    esac
     run_tests
     [ -z "$filters" ] || return 0
     [ $exchange = no ] || exchange_files
