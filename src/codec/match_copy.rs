@@ -6,15 +6,24 @@
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 mod generic;
+#[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+mod neon;
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little")))]
+mod periods;
 
 use crate::tuning::tunable;
 #[cfg(target_arch = "x86_64")]
 pub(super) use avx2::Avx2Copy;
+/// The implementation for every processor of the target: NEON is part of the target for 64-bit ARM.
+#[cfg(not(all(target_arch = "aarch64", target_endian = "little")))]
+pub(super) use generic::PortableCopy as BaselineCopy;
 use generic::copy_with_doubling;
 pub(super) use generic::{
-    LARGE_MATCH_THRESHOLD, MAX_SHORT_MATCH, MatchCopy, OVERSHOOT, PortableCopy, align_loop, cold_path,
-    copy_bytes, copy_match, copy_short,
+    LARGE_MATCH_THRESHOLD, MAX_SHORT_MATCH, MatchCopy, OVERSHOOT, align_loop, cold_path, copy_bytes,
+    copy_match, copy_short,
 };
+#[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+pub(super) use neon::NeonCopy as BaselineCopy;
 
 tunable! {
     /// Whether [`copy_large`] has a loop of its own (docs/tuning.md).
@@ -39,7 +48,7 @@ pub(super) fn copy_match_checked(dest: &mut [u8], out: usize, distance: usize, l
         // SAFETY: 1 <= `distance` <= `out`, and `wide` + OVERSHOOT bytes from `out` are inside `dest`.
         unsafe {
             let to = dest.as_mut_ptr().add(out);
-            copy_match::<PortableCopy>(to, distance, wide)
+            copy_match::<BaselineCopy>(to, distance, wide)
         }
     }
     if wide < length {
@@ -63,7 +72,7 @@ fn copy_match_tail(dest: &mut [u8], at: usize, distance: usize) {
         room[..distance].copy_from_slice(&dest[at - distance..at]);
         // SAFETY: `distance` < `length` <= OVERSHOOT, so `distance` bytes before and `length` + OVERSHOOT from there
         // are inside `room`.
-        unsafe { copy_match::<PortableCopy>(room.as_mut_ptr().add(distance), distance, length) };
+        unsafe { copy_match::<BaselineCopy>(room.as_mut_ptr().add(distance), distance, length) };
         dest[at..].copy_from_slice(&room[distance..distance + length]);
     }
 }
@@ -78,7 +87,7 @@ pub(super) unsafe fn copy_large(to: *mut u8, distance: usize, length: usize) {
     if !HAS_LARGE_COPY.get() {
         // SAFETY: by the contract, `length` bytes from `to` are in the buffer.
         unsafe {
-            copy_match::<PortableCopy>(to, distance, length - OVERSHOOT);
+            copy_match::<BaselineCopy>(to, distance, length - OVERSHOOT);
             for at in length - OVERSHOOT..length {
                 copy_bytes::<1>(to.add(at).sub(distance), to.add(at));
             }
@@ -94,12 +103,12 @@ pub(super) unsafe fn copy_large(to: *mut u8, distance: usize, length: usize) {
     }
     // SAFETY: `distance`, `length` and the buffer are as the contract of this function says, which is that of the
     // callee.
-    unsafe { copy_with_doubling::<PortableCopy>(to, distance, length) };
+    unsafe { copy_with_doubling::<BaselineCopy>(to, distance, length) };
 }
 
 #[cfg(test)]
 mod tests {
-    use super::generic::MIN_STALL_FREE_DISTANCE;
+    use super::generic::{MIN_STALL_FREE_DISTANCE, PortableCopy};
     use super::*;
 
     /// Appends a match, which repeats the last `distance` bytes.

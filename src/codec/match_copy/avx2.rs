@@ -1,6 +1,7 @@
 //! Match copies with AVX2: periods of up to 16 bytes are repeated in one register.
 
 use super::generic::{MatchCopy, align_loop, copy_with_doubling};
+use super::periods::{PERIOD_SHUFFLES, WHOLE_PERIODS_LEN};
 use std::arch::x86_64::*;
 
 /// The implementation with AVX2: repeats a period in one register. Only for code that runs where AVX2 has been
@@ -50,32 +51,6 @@ pub(super) unsafe fn copy_large_avx2(to: *mut u8, distance: usize, length: usize
         copy_with_doubling::<Avx2Copy>(to, distance, length);
     }
 }
-
-/// By period: the offset in the period of each of the 32 bytes of a register.
-static PERIOD_SHUFFLES: [[u8; 32]; 16] = {
-    let mut periods = [[0; 32]; 16];
-    let mut distance = 1;
-    while distance < 16 {
-        let mut i = 0;
-        while i < 32 {
-            periods[distance][i] = (i % distance) as u8;
-            i += 1;
-        }
-        distance += 1;
-    }
-    periods
-};
-
-/// By period: the number of bytes of whole periods in a register. A table, since a division takes longer than the copy.
-static WHOLE_PERIODS_LEN: [u8; 16] = {
-    let mut whole = [32; 16];
-    let mut distance = 1;
-    while distance < 16 {
-        whole[distance] = (32 - 32 % distance) as u8;
-        distance += 1;
-    }
-    whole
-};
 
 /// Repeats a period with one store, and with only one branch that can be mispredicted.
 ///

@@ -143,8 +143,10 @@ pub(in crate::codec) unsafe fn copy_short(to: *mut u8, distance: usize) {
 }
 
 /// The implementation for every processor: repeats a period in two words.
+#[cfg(any(test, not(all(target_arch = "aarch64", target_endian = "little"))))]
 pub(in crate::codec) struct PortableCopy;
 
+#[cfg(any(test, not(all(target_arch = "aarch64", target_endian = "little"))))]
 impl MatchCopy for PortableCopy {
     #[inline(always)]
     unsafe fn repeat_period(to: *mut u8, distance: usize, length: usize) {

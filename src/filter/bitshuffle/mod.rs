@@ -10,6 +10,8 @@ mod generic;
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+#[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+mod neon;
 
 #[cfg(test)]
 mod tests;
@@ -98,6 +100,10 @@ fn run(level: SimdLevel, direction: Direction, typesize: usize, src: &[u8], dest
         (SimdLevel::Avx2(_), Direction::Forward) => avx2::run::<true>,
         #[cfg(target_arch = "x86_64")]
         (SimdLevel::Avx2(_), Direction::Backward) => avx2::run::<false>,
+        #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+        (SimdLevel::Neon(_), Direction::Forward) => neon::run::<true>,
+        #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+        (SimdLevel::Neon(_), Direction::Backward) => neon::run::<false>,
         (_, Direction::Forward) => generic::bitshuffle,
         (_, Direction::Backward) => generic::bitunshuffle,
     };

@@ -12,6 +12,9 @@ pub(super) fn prefix_sum(level: SimdLevel, buf: &mut [u8]) {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: both levels prove that the machine has AVX2.
         SimdLevel::Avx2(_) | SimdLevel::Avx512(_) => unsafe { x86::avx2(buf) },
+        #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+        // SAFETY: the level proves that the machine has NEON.
+        SimdLevel::Neon(_) => unsafe { arm::neon(buf) },
         _ => portable(buf, 0),
     }
 }
@@ -78,6 +81,46 @@ mod x86 {
             carry = _mm256_add_epi8(carry, total);
             // SAFETY: the chunk is as long as a vector.
             unsafe { _mm256_storeu_si256(bytes.as_mut_ptr().cast(), sums) };
+        }
+        if !rest.is_empty() {
+            super::portable(buf, done);
+        }
+    }
+}
+
+#[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+mod arm {
+    use std::arch::aarch64::*;
+
+    /// Four consecutive bytes are in four vectors, at the same place: three additions give the sums in each group of four,
+    /// and one vector has the sums of all groups.
+    #[target_feature(enable = "neon")]
+    pub(super) fn neon(buf: &mut [u8]) {
+        let (tiles, rest) = buf.as_chunks_mut::<64>();
+        let done = tiles.len() * 64;
+        let zero = vdupq_n_u8(0);
+        // All bytes are the sum of the bytes before the tile.
+        let mut carry = zero;
+        for bytes in tiles {
+            // SAFETY: the tile is as long as four vectors.
+            let uint8x16x4_t(a, b, c, d) = unsafe { vld4q_u8(bytes.as_ptr()) };
+            let b = vaddq_u8(a, b);
+            let c = vaddq_u8(b, c);
+            let d = vaddq_u8(c, d);
+            let mut groups = vaddq_u8(d, vextq_u8::<15>(zero, d));
+            groups = vaddq_u8(groups, vextq_u8::<14>(zero, groups));
+            groups = vaddq_u8(groups, vextq_u8::<12>(zero, groups));
+            groups = vaddq_u8(groups, vextq_u8::<8>(zero, groups));
+            let before = vaddq_u8(carry, vextq_u8::<15>(zero, groups));
+            carry = vaddq_u8(carry, vdupq_laneq_u8::<15>(groups));
+            let sums = uint8x16x4_t(
+                vaddq_u8(before, a),
+                vaddq_u8(before, b),
+                vaddq_u8(before, c),
+                vaddq_u8(before, d),
+            );
+            // SAFETY: the tile is as long as four vectors.
+            unsafe { vst4q_u8(bytes.as_mut_ptr(), sums) };
         }
         if !rest.is_empty() {
             super::portable(buf, done);

@@ -8,6 +8,8 @@
 pub(super) mod avx2;
 #[cfg(target_arch = "x86_64")]
 pub(super) mod avx512;
+#[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+pub(super) mod neon;
 
 /// Returns the starts of the pieces of `size` that cover `0..len`. The last piece ends at `len`: it overlaps the
 /// piece before if `size` does not divide `len`, so that no kernel needs a loop for a remainder.

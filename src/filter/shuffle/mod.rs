@@ -5,7 +5,7 @@
 //! moves; the kernels are called with whole elements only.
 
 mod generic;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little")))]
 mod plane_sources;
 mod planes;
 
@@ -69,7 +69,7 @@ const MIN_PLANE_LEN: usize = 64;
 /// Returns whether the machine has a kernel of [`unshuffle_planes`] for `len` bytes.
 pub(crate) fn can_unshuffle_planes(typesize: usize, len: usize) -> bool {
     HAS_PLANE_KERNEL.get()
-        && cpu::level().has_avx2()
+        && !matches!(cpu::level(), SimdLevel::Generic)
         && matches!(typesize, 2 | 4 | 8)
         && len >= MIN_PLANE_LEN * typesize
 }
@@ -98,17 +98,19 @@ fn unshuffle_planes_at(level: SimdLevel, planes: &[SeparatePlane<'_>], dest: &mu
         "{typesize} planes for {} bytes, expected 2, 4 or 8 of equal lengths",
         dest.len()
     );
-    #[cfg(target_arch = "x86_64")]
     match level {
         // SAFETY: the level proves that the machine has the instructions; there are enough elements, as many bytes in
         // each plane, and 2, 4 or 8 planes, as just checked.
+        #[cfg(target_arch = "x86_64")]
         SimdLevel::Avx512(_) => unsafe { avx512::unshuffle_planes(planes, dest) },
         // SAFETY: the level proves that the machine has AVX2; the planes are as just checked.
+        #[cfg(target_arch = "x86_64")]
         SimdLevel::Avx2(_) => unsafe { avx2::unshuffle_planes(planes, dest) },
-        _ => unreachable!("`can_unshuffle_planes` is true with AVX2 only"),
+        // SAFETY: the level proves that the machine has NEON; the planes are as just checked.
+        #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+        SimdLevel::Neon(_) => unsafe { neon::unshuffle_planes(planes, dest) },
+        _ => unreachable!("`can_unshuffle_planes` is true with SIMD only"),
     }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = level;
 }
 
 /// Runs the kernels of `level`.
@@ -135,9 +137,9 @@ fn run(level: SimdLevel, direction: Direction, typesize: usize, src: &[u8], dest
         #[cfg(target_arch = "x86_64")]
         (SimdLevel::Avx2(_), Direction::Backward) => avx2::run::<false>,
         #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
-        (SimdLevel::Neon(_), Direction::Forward) => neon::shuffle,
+        (SimdLevel::Neon(_), Direction::Forward) => neon::run::<true>,
         #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
-        (SimdLevel::Neon(_), Direction::Backward) => neon::unshuffle,
+        (SimdLevel::Neon(_), Direction::Backward) => neon::run::<false>,
         (_, Direction::Forward) => generic::shuffle,
         (_, Direction::Backward) => generic::unshuffle,
     };

@@ -7,7 +7,7 @@
 #[cfg(target_arch = "x86_64")]
 use crate::codec::match_copy::Avx2Copy;
 use crate::codec::match_copy::{
-    LARGE_MATCH_THRESHOLD, MatchCopy, OVERSHOOT, PortableCopy, align_loop, cold_path, copy_bytes, copy_large,
+    BaselineCopy, LARGE_MATCH_THRESHOLD, MatchCopy, OVERSHOOT, align_loop, cold_path, copy_bytes, copy_large,
     copy_match,
 };
 
@@ -40,7 +40,7 @@ pub(super) fn decode_fast(decoder: &mut StreamDecoder<'_>) -> Option<()> {
 /// The loop for any processor.
 #[inline(never)]
 pub(super) fn decode_fast_portable(decoder: &mut StreamDecoder<'_>) -> Option<()> {
-    decode_fast_loop::<PortableCopy>(decoder)
+    decode_fast_loop::<BaselineCopy>(decoder)
 }
 
 /// The loop for processors with 32-byte registers.

@@ -7,7 +7,7 @@
 #[cfg(target_arch = "x86_64")]
 use crate::codec::match_copy::Avx2Copy;
 use crate::codec::match_copy::{
-    MAX_SHORT_MATCH, MatchCopy, OVERSHOOT, PortableCopy, align_loop, cold_path, copy_bytes, copy_match,
+    BaselineCopy, MAX_SHORT_MATCH, MatchCopy, OVERSHOOT, align_loop, cold_path, copy_bytes, copy_match,
     copy_short,
 };
 
@@ -59,7 +59,7 @@ pub(super) fn decode_sequences_portable(
     dest: &mut [u8],
     progress: &mut DecodeProgress,
 ) -> Option<()> {
-    run_loop::<PortableCopy>(src, dest, progress)
+    run_loop::<BaselineCopy>(src, dest, progress)
 }
 
 /// The loop for processors with 32-byte registers.

@@ -2,7 +2,7 @@
 //!
 //! Owns the choice of the instruction set. Decodes nothing.
 
-use crate::codec::match_copy::PortableCopy;
+use crate::codec::match_copy::BaselineCopy;
 
 use super::bit_reader::BitReader;
 use super::fast::{self, BlockTables, StopReason};
@@ -19,7 +19,7 @@ pub(super) fn symbols(
         // SAFETY: the two features have just been detected.
         return unsafe { symbols_bmi2(codes, bits, dest, out) };
     }
-    fast::decode_symbols::<PortableCopy>(codes, bits, dest, out)
+    fast::decode_symbols::<BaselineCopy>(codes, bits, dest, out)
 }
 
 #[cfg(target_arch = "x86_64")]
