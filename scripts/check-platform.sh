@@ -65,6 +65,13 @@ select_platform() {
         name=s390x triple=s390x-unknown-linux-gnu tests=all exchange=yes
         cross s390x-linux-gnu libc6-dev-s390x-cross
         emulated s390x
+        # Each chunk that is compressed there has the flag BIGENDIAN (frame.md 0), which the vectors do not have.
+        skip_more "special_arrays_store frames_match_the_golden user_codec_chunk_matches blosc1_compat_writes header_of_an_unsplit" \
+            "golden bytes of little-endian machines"
+        skip_more "plain_and_zero_chunks_record trunc_prec_matches prefilter_and_postfilter_get chunks::v lazy_chunks_match" \
+            "golden bytes of little-endian machines"
+        skip_more "t1_counters t5_variable b_two_chunks f_index_after level_0_frame special_chunks_are_generated" \
+            "golden bytes of little-endian machines"
         ;;
     riscv64gc | riscv64gc-unknown-linux-gnu)
         name=riscv64gc triple=riscv64gc-unknown-linux-gnu

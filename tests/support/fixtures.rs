@@ -74,7 +74,7 @@ pub fn make_data(kind: &str, nbytes: usize, typesize: usize) -> Vec<u8> {
         "constant" => (0..nbytes).map(|i| (37 + 11 * (i % typesize)) as u8).collect(),
         "series" => (0..nbytes)
             .map(|i| {
-                let value = 1000 + 3 * (i / typesize / 8);
+                let value = (1000 + 3 * (i / typesize / 8)) as u64;
                 (value >> (8 * (i % typesize % 8))) as u8
             })
             .collect(),

@@ -311,6 +311,7 @@ fn codecs_18_12_context_is_freed_if_the_tuner_free_fails() {
 }
 
 /// The values that the hooks read, at the offsets that tuner plugins are compiled for.
+#[cfg(target_pointer_width = "64")]
 #[test]
 fn abi_4_3_tuner_reads_context_fields_at_the_abi_offsets() {
     let _one = start_script(true);

@@ -10,7 +10,7 @@ pub fn expected_chunk(formula: &str, nbytes: usize, typesize: usize) -> Option<V
     }
     match formula {
         "uninit" => None,
-        "nans" => Some(std::iter::repeat_n(f64::NAN.to_le_bytes(), nbytes / 8).flatten().collect()),
+        "nans" => Some(std::iter::repeat_n(f64::NAN.to_ne_bytes(), nbytes / 8).flatten().collect()),
         _ => Some(make_data(formula, nbytes, typesize)),
     }
 }
