@@ -5,9 +5,8 @@ use std::ffi::c_char;
 use std::mem::offset_of;
 use std::mem::size_of;
 
-use super::{
-    B2ND_MAX_DIM, B2ND_MAX_METALAYERS, blosc2_metalayer, blosc2_schunk, blosc2_storage, size_on_target,
-};
+use super::size::size_on_target;
+use super::{B2ND_MAX_DIM, B2ND_MAX_METALAYERS, blosc2_metalayer, blosc2_schunk, blosc2_storage};
 
 const DIMS: usize = B2ND_MAX_DIM as usize;
 

@@ -1,6 +1,6 @@
 //! Types of the extensions (`abi.md` 2.11).
 
-use super::size_on_target;
+use super::size::size_on_target;
 use std::ffi::{c_char, c_int, c_void};
 
 /// Options of `blosc2x_verify`.

@@ -4,7 +4,8 @@
 use std::ffi::{c_int, c_void};
 use std::mem::size_of;
 
-use super::{BLOSC2_MAX_FILTERS, CBool, blosc2_context, size_on_target};
+use super::size::size_on_target;
+use super::{BLOSC2_MAX_FILTERS, CBool, blosc2_context};
 
 /// Parameters of a compression context. The caller sets the fields, preferably in a copy of
 /// `BLOSC2_CPARAMS_DEFAULTS`: a value of 0 does not mean "the default" (`abi.md` 3.1).

@@ -4,9 +4,10 @@
 use std::ffi::{c_char, c_double, c_int, c_void};
 use std::mem::size_of;
 
+use super::size::size_on_target;
 use super::{
     blosc2_codec_decoder_cb, blosc2_codec_encoder_cb, blosc2_context, blosc2_filter_backward_cb,
-    blosc2_filter_forward_cb, size_on_target,
+    blosc2_filter_forward_cb,
 };
 
 /// A codec to register. Functions that are NULL are loaded from the codec's plugin library when they are first

@@ -5,9 +5,10 @@ use std::ffi::{c_char, c_int, c_void};
 use std::mem::offset_of;
 use std::mem::size_of;
 
+use super::size::size_on_target;
 use super::{
     BLOSC2_MAX_FILTERS, BLOSC2_MAX_METALAYERS, BLOSC2_MAX_VLMETALAYERS, blosc2_context, blosc2_frame,
-    blosc2_storage, size_on_target,
+    blosc2_storage,
 };
 
 /// A metalayer of a super-chunk: a name and a content (`abi.md` 3.7).

@@ -4,9 +4,10 @@ use crate::os::MapHandle;
 use std::ffi::{c_char, c_int, c_void};
 use std::mem::size_of;
 
+use super::size::size_on_target;
 use super::{
     CBool, blosc2_close_cb, blosc2_cparams, blosc2_destroy_cb, blosc2_dparams, blosc2_open_cb,
-    blosc2_read_cb, blosc2_size_cb, blosc2_truncate_cb, blosc2_write_cb, size_on_target,
+    blosc2_read_cb, blosc2_size_cb, blosc2_truncate_cb, blosc2_write_cb,
 };
 
 /// Where and how a super-chunk is stored. The caller sets the fields. The library copies the struct and the memory

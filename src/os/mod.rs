@@ -6,6 +6,7 @@
 
 #[cfg(any(unix, target_os = "wasi"))]
 mod posix;
+mod types;
 #[cfg(unix)]
 mod unix;
 #[cfg(target_os = "wasi")]
@@ -13,6 +14,7 @@ mod wasi;
 #[cfg(windows)]
 mod windows;
 
+pub(crate) use types::{FileStat, MapKind, SymbolInfo};
 #[cfg(unix)]
 pub(crate) use unix::*;
 #[cfg(target_os = "wasi")]
@@ -23,52 +25,6 @@ pub(crate) use windows::*;
 use std::fs::File;
 use std::io::{self, ErrorKind, IoSlice};
 use std::path::Path;
-
-/// The properties of a file that the system reports.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct FileStat {
-    /// Device, or volume, and number of the file in it.
-    pub identity: (u64, u64),
-    /// Length in bytes.
-    pub size: u64,
-    /// Number of names of the file.
-    pub link_count: u64,
-    /// Time of the last change of the content, in seconds and nanoseconds.
-    pub modified: (i64, i64),
-    /// Time of the last change of the content or the properties, in seconds and nanoseconds.
-    pub changed: (i64, i64),
-}
-
-/// The type of a symbol of a loaded library, and its size in bytes; 0 if unknown.
-pub(crate) struct SymbolInfo {
-    pub size: usize,
-    pub is_function: bool,
-    pub is_data: bool,
-}
-
-/// The use of a file that is mapped into memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum MapKind {
-    /// The pages of the file are read.
-    Read,
-    /// The pages of the file are read and written.
-    Write,
-    /// The pages of the file are read; changes stay in memory.
-    Private,
-}
-
-/// A file that is mapped into memory.
-#[derive(Clone, Copy)]
-pub(crate) struct Map {
-    pub addr: *mut u8,
-    /// Length in bytes.
-    pub len: usize,
-    /// Number of bytes at the beginning, in whole pages, that are pages of the file; behind them is anonymous memory. Only
-    /// maintained for [`MapKind::Private`].
-    pub file_backed_len: usize,
-    /// The system's handle of the mapping.
-    pub handle: MapHandle,
-}
 
 /// Reads all of `dest` from `position` on. No function of this module moves the file's own position, so any number of
 /// threads may use one file.

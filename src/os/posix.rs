@@ -1,6 +1,6 @@
 //! Functions that Unix and WASI share: files by position, the `FILE` of the C library, paths and clocks.
 
-use super::FileStat;
+use super::types::FileStat;
 use std::borrow::Cow;
 use std::ffi::{CStr, OsStr, OsString, c_int, c_void};
 use std::fs::File;

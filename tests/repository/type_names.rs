@@ -4,10 +4,15 @@ use super::layers::graph::Graph;
 use super::layers::graph_of;
 use std::collections::BTreeMap;
 
+/// Folders with the types of `os/unix` for other systems.
+const OTHER_SYSTEMS: [&str; 2] = ["os/wasi/", "os/windows/"];
+
 /// Returns the names of types that a crate defines in more than one file, with the files.
 fn repeated(graph: &Graph) -> BTreeMap<String, Vec<String>> {
     let mut places = BTreeMap::<_, Vec<_>>::new();
-    for (file, name) in graph.types() {
+    for (file, name) in
+        graph.types().filter(|(file, _)| !OTHER_SYSTEMS.iter().any(|folder| file.starts_with(folder)))
+    {
         places.entry(name.to_string()).or_default().push(file.to_string());
     }
     places.retain(|_, files| files.len() > 1);

@@ -1,6 +1,6 @@
 //! Loading of shared libraries.
 
-use crate::os::SymbolInfo;
+use crate::os::types::SymbolInfo;
 use libloading::os::unix::{Library as UnixLibrary, RTLD_GLOBAL, RTLD_LOCAL, RTLD_NOW};
 use std::ffi::{CStr, OsStr, c_void};
 use std::mem::{self, MaybeUninit};

@@ -8,7 +8,7 @@ pub(crate) use super::posix::{
 };
 
 use super::posix::read_clock;
-use super::{Map, MapKind, SymbolInfo};
+use super::types::{MapKind, SymbolInfo};
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::fs::{File, Metadata};
 use std::io::{self, ErrorKind};
@@ -69,6 +69,19 @@ pub(crate) fn max_open_files() -> Option<u64> {
 pub(crate) type MapHandle = [*mut c_void; 0];
 /// The handle of a struct without a mapping.
 pub(crate) const NO_MAP_HANDLE: MapHandle = [];
+
+/// A file that is mapped into memory.
+#[derive(Clone, Copy)]
+pub(crate) struct Map {
+    pub addr: *mut u8,
+    /// Length in bytes.
+    pub len: usize,
+    /// Number of bytes at the beginning, in whole pages, that are pages of the file; behind them is anonymous memory. Only
+    /// maintained for [`MapKind::Private`].
+    pub file_backed_len: usize,
+    /// The system's handle of the mapping.
+    pub handle: MapHandle,
+}
 
 /// Returns the protection and the flags of a mapping, for the C struct.
 pub(crate) fn map_flags(kind: MapKind) -> (i64, i64) {

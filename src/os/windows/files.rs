@@ -1,7 +1,7 @@
 //! Files: access by position, properties, names, and the clock that stamps them.
 
-use super::check;
-use crate::os::FileStat;
+use super::errors::check;
+use crate::os::types::FileStat;
 use std::borrow::Cow;
 use std::ffi::{CStr, OsString, c_void};
 use std::fs::{File, Metadata, OpenOptions};

@@ -1,6 +1,6 @@
 //! Loading of shared libraries.
 
-use crate::os::SymbolInfo;
+use crate::os::types::SymbolInfo;
 use libloading::os::windows::Library as WindowsLibrary;
 use std::ffi::{CStr, c_void};
 
@@ -17,7 +17,7 @@ impl OsLibrary {
     /// The entry point of the library runs.
     pub(crate) unsafe fn open(path: &CStr) -> Result<OsLibrary, String> {
         // SAFETY: guaranteed by the caller.
-        let opened = unsafe { WindowsLibrary::new(super::path_from_c(path).as_os_str()) };
+        let opened = unsafe { WindowsLibrary::new(super::files::path_from_c(path).as_os_str()) };
         opened.map(OsLibrary).map_err(|error| loader_message(&error))
     }
 

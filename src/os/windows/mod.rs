@@ -1,5 +1,6 @@
 //! Windows: see the parent module.
 
+mod errors;
 mod files;
 mod loader;
 mod maps;
@@ -13,8 +14,3 @@ pub(crate) use maps::*;
 pub(crate) use memory::*;
 pub(crate) use process::*;
 pub(crate) use streams::*;
-
-/// Returns the error of this thread's last call if `succeeded` is false.
-fn check(succeeded: bool) -> std::io::Result<()> {
-    if succeeded { Ok(()) } else { Err(std::io::Error::last_os_error()) }
-}

@@ -1,6 +1,6 @@
 //! The `FILE` of the C library.
 
-use super::check;
+use super::errors::check;
 use super::files::{path_from_c, wide};
 use std::ffi::{CStr, c_int, c_void};
 use std::io::{self, IoSlice};
@@ -74,7 +74,7 @@ pub(crate) unsafe fn read_stream_at(
 ) -> isize {
     // SAFETY: guaranteed by the caller. The memory may be uninitialised, and is only written.
     let (file, dest) = unsafe { (file_of(stream), std::slice::from_raw_parts_mut(dest.cast::<u8>(), len)) };
-    super::read_at(&file, dest, position as u64).map_or(-1, |n| n as isize)
+    super::files::read_at(&file, dest, position as u64).map_or(-1, |n| n as isize)
 }
 
 /// Writes up to `len` bytes at `position` of a stream, without its buffer. Returns the number of bytes; -1 for an error.
@@ -89,7 +89,7 @@ pub(crate) unsafe fn write_stream_at(
 ) -> isize {
     // SAFETY: guaranteed by the caller.
     let (file, bytes) = unsafe { (file_of(stream), std::slice::from_raw_parts(bytes.cast::<u8>(), len)) };
-    super::write_vectored_at(&file, &[IoSlice::new(bytes)], position as u64).map_or(-1, |n| n as isize)
+    super::files::write_vectored_at(&file, &[IoSlice::new(bytes)], position as u64).map_or(-1, |n| n as isize)
 }
 
 /// Sets the length of the file of a stream.
