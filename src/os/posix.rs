@@ -58,23 +58,30 @@ pub(crate) fn path_from_vec(path: Vec<u8>) -> PathBuf {
     unsafe { OsString::from_encoded_bytes_unchecked(path) }.into()
 }
 
+/// Limit for the bytes of one call: macOS rejects 2 GiB and more.
+const MAX_TRANSFER_LEN: usize = 1 << 30;
+
 /// Reads bytes from `position` on. Returns their number: 0 only at the end of the file, or for an empty `dest`.
 pub(crate) fn read_at(file: &File, dest: &mut [u8], position: u64) -> io::Result<usize> {
+    let len = dest.len().min(MAX_TRANSFER_LEN);
     // SAFETY: writable memory of that length.
-    transferred(unsafe {
-        calls::pread(file.as_raw_fd(), dest.as_mut_ptr().cast(), dest.len(), offset(position)?)
-    })
+    transferred(unsafe { calls::pread(file.as_raw_fd(), dest.as_mut_ptr().cast(), len, offset(position)?) })
 }
 
 /// Writes the beginning of `parts`, one behind the other, from `position` on. Returns the number of bytes.
 pub(crate) fn write_vectored_at(file: &File, parts: &[IoSlice<'_>], position: u64) -> io::Result<usize> {
     let (descriptor, position) = (file.as_raw_fd(), offset(position)?);
-    transferred(match parts {
-        // SAFETY: readable memory of that length.
-        [part] => unsafe { calls::pwrite(descriptor, part.as_ptr().cast(), part.len(), position) },
+    let len = parts.iter().fold(0, |len: usize, part| len.saturating_add(part.len()));
+    if parts.len() > 1 && len <= MAX_TRANSFER_LEN {
         // SAFETY: an `IoSlice` has the layout of an `iovec`; there are `parts.len()` of them, each for readable memory.
-        _ => unsafe { calls::pwritev(descriptor, parts.as_ptr().cast(), parts.len() as c_int, position) },
-    })
+        return transferred(unsafe {
+            calls::pwritev(descriptor, parts.as_ptr().cast(), parts.len() as c_int, position)
+        });
+    }
+    let Some(part) = parts.first() else { return Ok(0) };
+    let len = part.len().min(MAX_TRANSFER_LEN);
+    // SAFETY: readable memory of that length.
+    transferred(unsafe { calls::pwrite(descriptor, part.as_ptr().cast(), len, position) })
 }
 
 fn offset(position: u64) -> io::Result<calls::off_t> {
