@@ -624,7 +624,7 @@ static const long changing_syscalls[] = {
     SYS_io_uring_setup,
 #endif
     SYS_write, SYS_writev, SYS_pwrite64, SYS_pwritev, SYS_pwritev2, SYS_ftruncate, SYS_truncate, SYS_fallocate,
-    SYS_copy_file_range, SYS_sendfile, SYS_splice, SYS_openat, SYS_mkdirat, SYS_renameat2, SYS_linkat, SYS_symlinkat,
+    SYS_copy_file_range, SYS_sendfile, SYS_splice, SYS_openat, SYS_mkdirat, SYS_linkat, SYS_symlinkat,
     SYS_unlinkat, SYS_fsync, SYS_fdatasync, SYS_syncfs, SYS_sync, SYS_sync_file_range, SYS_msync, SYS_io_submit};
 
 long syscall(long number, ...) {
@@ -638,5 +638,8 @@ long syscall(long number, ...) {
   long values[6];
   for (int i = 0; i < 6; i++) values[i] = va_arg(arguments, long);
   va_end(arguments);
+  if (number == SYS_renameat2) {
+    return renameat2((int)values[0], (const char *)values[1], (int)values[2], (const char *)values[3], (unsigned)values[4]);
+  }
   return real(number, values[0], values[1], values[2], values[3], values[4], values[5]);
 }

@@ -88,7 +88,7 @@ select_platform() {
         name=glibc-2.17 triple=x86_64-unknown-linux-gnu tests=build
         ;;
     windows | x86_64-pc-windows-gnu)
-        name=windows triple=x86_64-pc-windows-gnu tests=library exchange=yes
+        name=windows triple=x86_64-pc-windows-gnu tests=library
         cc=x86_64-w64-mingw32-gcc ar=x86_64-w64-mingw32-ar runner=wine
         packages="gcc-mingw-w64-x86-64 wine wine64" probe="command -v $cc && command -v wine"
         skip_more "plugin::python::" "they run the program sh"
@@ -333,6 +333,45 @@ library_programs() {
     done
 }
 
+# Frames and arrays are exchanged between this machine, the library in Wine, and the C library's DLL in Wine.
+exchange_with_windows() {
+    say "exchange of frames and arrays with Windows and with the C library there"
+    built=$target_dir/$triple/$profile
+    place=$target_dir/exchange/windows
+    mkdir -p "$place/ours" "$place/c" "$place/here.lib"
+    (unset CC CXX; cargo build --quiet --profile checks --lib)
+    cp "$target_dir/checks/libblosc2.so" "$place/here.lib/libblosc2.so.9"
+    ${HOST_CC:-cc} -std=c99 -O1 -Iinclude -Icapi-tests capi-tests/exchange.c -o "$place/here" "$place/here.lib/libblosc2.so.9" \
+        -Wl,-rpath,"$place/here.lib"
+    $cc -std=gnu99 -O1 -Iinclude -Icapi-tests capi-tests/exchange.c "$built/libblosc2.dll.a" -o "$place/ours/there.exe"
+    cp "$built/blosc2.dll" "$place/ours/blosc2.dll"
+    writers="here ours"
+    if pip download --quiet --only-binary=:all: --platform win_amd64 --python-version 3.11 --implementation cp --abi cp311 \
+        --no-deps blosc2==4.14.1 -d "$place/wheel" >/dev/null 2>&1; then
+        python3 -m zipfile -e "$place"/wheel/*.whl "$place/wheel"
+        cp "$place/wheel/blosc2/lib/libblosc2.dll" "$place/c/blosc2.dll"
+        cp "$place/ours/there.exe" "$place/c/there.exe"
+        writers="$writers c"
+    else
+        echo "SKIPPED: the C library for Windows cannot be downloaded"
+    fi
+    run_on() { # library, arguments
+        case $1 in
+        here) "$place/here" "$2" "$3" ;;
+        *) (cd "$place/$1" && wine ./there.exe "$2" "$3") ;;
+        esac
+    }
+    for writer in $writers; do
+        rm -rf "${place:?}/files-$writer"
+        mkdir "$place/files-$writer"
+        run_on "$writer" write "$place/files-$writer"
+    done
+    for writer in $writers; do
+        for reader in $writers; do run_on "$reader" read "$place/files-$writer"; done
+    done
+    if diff -rq "$place/files-here" "$place/files-ours"; then echo "the files of Linux and Windows are identical"; fi
+}
+
 # Builds the library against the symbols of glibc 2.17, and fails if it needs a newer one.
 build_for_old_glibc() {
     say "optimised libraries for glibc 2.17, linked by zig cc"
@@ -407,6 +446,7 @@ check_platform() {
             cargo test --target "$triple" --profile "$profile" --no-fail-fast --lib -- $filters $(skips $skip)
         fi
         library_programs "examples/chunk examples/schunk_on_disk examples/array_slices"
+        [ "$name" != windows ] || exchange_with_windows
         return
         ;;
     esac

@@ -1,6 +1,5 @@
 //! The default parameter structs: each field has the same value as in the objects of the C headers (`abi.md` 6.4).
 
-use crate::os::NO_MAP_HANDLE;
 use std::ptr::null_mut;
 
 use super::{
@@ -68,5 +67,6 @@ pub const BLOSC2_STDIO_MMAP_DEFAULTS: blosc2_stdio_mmap = blosc2_stdio_mmap {
     fd: -1,
     access_flags: -1,
     map_flags: -1,
-    mmap_handle: NO_MAP_HANDLE,
+    #[cfg(windows)]
+    mmap_handle: crate::os::NO_MAP_HANDLE,
 };

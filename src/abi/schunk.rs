@@ -115,5 +115,9 @@ const _: () = assert!(size_of::<blosc2_schunk>() == size_on_target(65_840, 32_96
 const _: () =
     assert!(offset_of!(blosc2_schunk, view) == 65_816 && offset_of!(blosc2_schunk, change_tick) >= 65_824);
 
-/// A point in time, of which only differences are meaningful: `struct timespec`, or `LARGE_INTEGER` on Windows.
-pub type blosc_timestamp_t = crate::os::Timestamp;
+/// A point in time, of which only differences are meaningful: `struct timespec` on Unix.
+#[cfg(not(windows))]
+pub type blosc_timestamp_t = libc::timespec;
+/// A point in time, of which only differences are meaningful: `LARGE_INTEGER` on Windows.
+#[cfg(windows)]
+pub type blosc_timestamp_t = i64;

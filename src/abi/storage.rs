@@ -117,7 +117,32 @@ pub struct blosc2_stdio_mmap {
     pub access_flags: i64,
     /// Flags of the mapping (`MAP_*`). Internal.
     pub map_flags: i64,
-    /// The handle of the mapping, on Windows; empty elsewhere. Internal.
-    pub mmap_handle: MapHandle,
+    /// The handle of the mapping. Internal.
+    #[cfg(windows)]
+    pub mmap_handle: HANDLE,
 }
 const _: () = assert!(size_of::<blosc2_stdio_mmap>() == size_on_target(96, 56, 56) + size_of::<MapHandle>());
+
+/// A Windows handle.
+#[cfg(windows)]
+pub type HANDLE = *mut c_void;
+
+impl blosc2_stdio_mmap {
+    /// Returns the handle of the mapping, which is in the struct on Windows only.
+    pub(crate) fn map_handle(&self) -> MapHandle {
+        #[cfg(windows)]
+        return self.mmap_handle;
+        #[cfg(not(windows))]
+        return crate::os::NO_MAP_HANDLE;
+    }
+
+    /// Sets the handle of the mapping.
+    pub(crate) fn set_map_handle(&mut self, handle: MapHandle) {
+        #[cfg(windows)]
+        {
+            self.mmap_handle = handle;
+        }
+        #[cfg(not(windows))]
+        let _ = handle;
+    }
+}

@@ -408,7 +408,7 @@ fn map_of(params: &blosc2_stdio_mmap) -> Map {
         MapKind::Private => FILE_BACKED_LENS.read().get(&addr.addr()).copied().unwrap_or(0),
         _ => 0,
     };
-    Map { addr, len: params.mapping_size, file_backed_len, handle: params.mmap_handle }
+    Map { addr, len: params.mapping_size, file_backed_len, handle: params.map_handle() }
 }
 
 /// Makes `map` the mapping of a struct.
@@ -420,7 +420,7 @@ fn store_map(params: &mut blosc2_stdio_mmap, map: Map) {
     }
     params.addr = map.addr.cast();
     params.mapping_size = map.len;
-    params.mmap_handle = map.handle;
+    params.set_map_handle(map.handle);
 }
 
 /// Sets the length of the file, in mode `c` of its private copy, to `len` bytes, and grows the mapping if it is

@@ -6,8 +6,9 @@ use crate::references::for_each_source;
 const SYSTEMS: [&str; 7] =
     ["target_os", "target_family", "target_env", "target_vendor", "(unix", "(windows", " unix)"];
 
-/// The modules that may depend on the operating system: a folder with the same items for each system.
-const SYSTEM_MODULES: [&str; 2] = ["src/os/", "cli/src/os.rs"];
+/// The modules that may depend on the operating system: a folder with the same items for each system, and the types of the
+/// headers that differ.
+const SYSTEM_MODULES: [&str; 3] = ["src/abi/", "src/os/", "cli/src/os.rs"];
 
 /// The modules that may depend on the processor: kernels, and their dispatch.
 const PROCESSOR_MODULES: [&str; 4] = ["src/b2nd/rows.rs", "src/codec/", "src/filter/", "src/os/"];

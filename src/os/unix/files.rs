@@ -83,8 +83,7 @@ fn unsupported(_: &Path, _: &Path) -> io::Result<()> {
 /// function.
 #[cfg(target_os = "linux")]
 fn rename_with_flags(from: &Path, to: &Path, flags: libc::c_uint) -> io::Result<()> {
-    let to_c = |path: &Path| CString::new(path.as_os_str().as_encoded_bytes());
-    let (from, to) = (to_c(from)?, to_c(to)?);
+    let (from, to) = (c_string(from)?, c_string(to)?);
     // SAFETY: two C strings.
     let result = unsafe {
         libc::syscall(libc::SYS_renameat2, libc::AT_FDCWD, from.as_ptr(), libc::AT_FDCWD, to.as_ptr(), flags)
@@ -97,6 +96,17 @@ fn rename_with_flags(from: &Path, to: &Path, flags: libc::c_uint) -> io::Result<
         Some(libc::EINVAL | libc::ENOSYS) => Err(io::ErrorKind::Unsupported.into()),
         _ => Err(error),
     }
+}
+
+/// Returns a path as a C string. Does not end the process when memory runs out.
+#[cfg(target_os = "linux")]
+fn c_string(path: &Path) -> io::Result<CString> {
+    let path = path.as_os_str().as_encoded_bytes();
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(path.len() + 1).map_err(|_| io::ErrorKind::OutOfMemory)?;
+    bytes.extend_from_slice(path);
+    bytes.push(0);
+    CString::from_vec_with_nul(bytes).map_err(|_| io::ErrorKind::InvalidInput.into())
 }
 
 /// Returns the number of files that the process may have open; `None` if it is not limited.
