@@ -140,6 +140,23 @@ pub(crate) struct TemporaryFile {
     ownership: Ownership,
 }
 
+/// Renames `new` to `target`. Some file systems of Windows, and Wine, do not replace a file that is open, but rename it: there
+/// the old file gets another name first, and there is no file at `target` for a short time.
+fn replace(new: &Path, target: &Path) -> io::Result<()> {
+    let denied = match fs::rename(new, target) {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => error,
+        done => return done,
+    };
+    let Ok(aside) = paths::temporary_path(target) else { return Err(denied) };
+    if fs::rename(target, &aside).is_err() {
+        return Err(denied);
+    }
+    let renamed = fs::rename(new, target);
+    // The old file gets its name back, or is removed, which Windows does when it is closed.
+    let _ = if renamed.is_err() { fs::rename(&aside, target) } else { fs::remove_file(&aside) };
+    renamed
+}
+
 /// The path of a temporary file, which is removed on drop.
 struct TemporaryName(PathBuf);
 
@@ -204,7 +221,7 @@ impl TemporaryFile {
             return Ok(self.file);
         }
         let place = self.name.0.display();
-        fs::rename(&self.name.0, target)
+        replace(&self.name.0, target)
             .map_err(|error| err!(FileWrite, "cannot rename {place} to {}: {error}", target.display()))?;
         // The path is not that of a temporary file any more.
         self.name.0 = PathBuf::new();
