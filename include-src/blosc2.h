@@ -30,7 +30,7 @@
   #include <mach/clock.h>
   #include <mach/mach.h>
   #include <time.h>
-#elif defined(__unix__)
+#elif defined(__unix__) || defined(__wasi__)
   #include <time.h>
   #if !defined(__linux__)
     #include <sys/time.h>

@@ -41,7 +41,7 @@ pub(crate) fn lock_file_path(path: &CStr) -> Result<PathBuf> {
 /// Returns a path for a temporary file beside `path`: `<path>.<process>-<number>.tmp`.
 pub(crate) fn temporary_path(path: &Path) -> Result<PathBuf> {
     static COUNT: AtomicU32 = AtomicU32::new(0);
-    let suffix = format!(".{}-{}.tmp", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+    let suffix = format!(".{}-{}.tmp", os::process_id(), COUNT.fetch_add(1, Ordering::Relaxed));
     fallible::path(&[path.as_os_str().as_encoded_bytes(), suffix.as_bytes()])
 }
 

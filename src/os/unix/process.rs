@@ -149,3 +149,8 @@ pub(crate) fn wait_for_output(stdout: &ChildStdout, deadline: Instant) -> bool {
         }
     }
 }
+
+/// Returns a number that no other running process has.
+pub(crate) fn process_id() -> u32 {
+    std::process::id()
+}

@@ -87,7 +87,7 @@ impl StagedDirectory {
             is_name_synced: false,
             slot: None,
             pages: DataSpace::new(SECTOR_LEN),
-            commits: std::process::id() as u8,
+            commits: crate::os::process_id() as u8,
         }
     }
 

@@ -57,7 +57,7 @@ impl StagedFile {
             last_len: 0,
             unwritten: Vec::new(),
             has_synced_name: false,
-            commits: std::process::id() as u8,
+            commits: crate::os::process_id() as u8,
         }
     }
 

@@ -202,6 +202,6 @@ fn next_fraction() -> f64 {
     /// The fraction part of the golden ratio: its multiples, modulo 1, are distributed evenly.
     const GOLDEN_RATIO: f64 = 0.618_033_988_749_895;
     static COUNT: AtomicU64 = AtomicU64::new(0);
-    let number = COUNT.fetch_add(1, Ordering::Relaxed) + u64::from(std::process::id());
+    let number = COUNT.fetch_add(1, Ordering::Relaxed) + u64::from(crate::os::process_id());
     (number as f64 * GOLDEN_RATIO).fract()
 }
