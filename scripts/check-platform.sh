@@ -92,7 +92,7 @@ select_platform() {
         cc=x86_64-w64-mingw32-gcc ar=x86_64-w64-mingw32-ar runner=wine
         packages="gcc-mingw-w64-x86-64 wine wine64" probe="command -v $cc && command -v wine"
         skip_more "plugin::python::" "they run the program sh"
-        skip_more "replac running_read cached_readers_do spilled_bytes short_lock_file" \
+        skip_more "file_is_replaced replacement_after_an_own running_read cached_readers_do spilled_bytes short_lock_file files_appear" \
             "Wine does not rename or remove files that are open, as Windows does"
         ;;
     wasi | wasm32-wasip1)

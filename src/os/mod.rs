@@ -1,8 +1,8 @@
 //! Services of the operating system that the standard library does not provide, or not on every system.
 //!
 //! Each system has a folder with the same items: `unix` (Linux, macOS and other Unix systems, Emscripten), `windows` and
-//! `wasi`. `posix` has those that Unix and WASI share. No other module of the library depends on the operating system: the
-//! test `tests/repository/systems.rs` forbids `cfg` on it elsewhere.
+//! `wasi`. `posix` has those that Unix and WASI share. Elsewhere only `abi` depends on the operating system, for types of the C
+//! headers that differ: the test `tests/repository/systems.rs` forbids other `cfg` on it.
 
 #[cfg(any(unix, target_os = "wasi"))]
 mod posix;
