@@ -375,7 +375,12 @@ ssize_t sendfile64(int to, int from, off64_t *from_offset, size_t len) {
   return append_copied(to, at, REAL(sendfile64)(to, from, from_offset, len));
 }
 
-ssize_t sendfile(int to, int from, off_t *from_offset, size_t len) { return sendfile64(to, from, from_offset, len); }
+ssize_t sendfile(int to, int from, off_t *from_offset, size_t len) {
+  off64_t offset = from_offset ? *from_offset : 0;
+  ssize_t result = sendfile64(to, from, from_offset ? &offset : NULL, len);
+  if (from_offset) *from_offset = (off_t)offset;
+  return result;
+}
 
 ssize_t splice(int from, off64_t *from_offset, int to, off64_t *to_offset, size_t len, unsigned flags) {
   if (!is_watched(to)) return REAL(splice)(from, from_offset, to, to_offset, len, flags);

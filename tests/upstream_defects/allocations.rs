@@ -8,7 +8,7 @@ use std::cell::Cell;
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use blosc2::abi::{blosc2_context, blosc2_cparams};
+use blosc2::abi::{ContextHead, blosc2_context, blosc2_cparams};
 use blosc2::capi::defaults::{blosc2_get_blosc2_cparams_defaults, blosc2_get_blosc2_dparams_defaults};
 use blosc2::capi::process::blosc2_set_nthreads;
 
@@ -233,8 +233,8 @@ fn filters_d11_small_buffers_allocate_nothing() {
                     let what = format!("{name:?}, level {clevel}, filter {shuffle}, {nthreads} threads");
                     for buffers in &mut buffers {
                         // A context keeps the block size of a call as the request for the next one; reset it.
-                        // SAFETY: a live context, and the offset of its block size (abi.md 4.3).
-                        unsafe { writer.byte_add(36).cast::<i32>().write(0) };
+                        // SAFETY: a live context begins with these fields (abi.md 4.3).
+                        unsafe { (*writer.cast::<ContextHead>()).blocksize = 0 };
                         let mut round = || {
                             buffers.allocations_with_contexts(writer, reader)
                                 + buffers

@@ -129,6 +129,39 @@ pub fn assert_items_in_all_contexts(chunk: &[u8], decoded: &[u8]) {
     }
 }
 
+/// Offsets of fields of a context (abi.md 4.3). The test `abi layout` compares them with the document.
+pub mod offsets {
+    use std::mem::offset_of;
+
+    use blosc2::abi::ContextHead;
+
+    pub const SRC: usize = offset_of!(ContextHead, src);
+    pub const DEST: usize = offset_of!(ContextHead, dest);
+    pub const SOURCESIZE: usize = offset_of!(ContextHead, sourcesize);
+    pub const BLOCKSIZE: usize = offset_of!(ContextHead, blocksize);
+    pub const SPLITMODE: usize = offset_of!(ContextHead, splitmode);
+    pub const SRCSIZE: usize = offset_of!(ContextHead, srcsize);
+    pub const DESTSIZE: usize = offset_of!(ContextHead, destsize);
+    pub const TYPESIZE: usize = offset_of!(ContextHead, typesize);
+    pub const COMPCODE: usize = offset_of!(ContextHead, compcode);
+    pub const COMPCODE_META: usize = offset_of!(ContextHead, compcode_meta);
+    pub const CLEVEL: usize = offset_of!(ContextHead, clevel);
+    pub const USE_DICT: usize = offset_of!(ContextHead, use_dict);
+    pub const FILTERS: usize = offset_of!(ContextHead, filters);
+    pub const FILTERS_META: usize = offset_of!(ContextHead, filters_meta);
+    pub const BLOCK_MASKOUT: usize = offset_of!(ContextHead, block_maskout);
+    pub const SCHUNK: usize = offset_of!(ContextHead, schunk);
+    pub const DO_COMPRESS: usize = offset_of!(ContextHead, do_compress);
+    pub const TUNER_PARAMS: usize = offset_of!(ContextHead, tuner_params);
+    pub const TUNER_ID: usize = offset_of!(ContextHead, tuner_id);
+    pub const CODEC_PARAMS: usize = offset_of!(ContextHead, codec_params);
+    pub const FILTER_PARAMS: usize = offset_of!(ContextHead, filter_params);
+    pub const NTHREADS: usize = offset_of!(ContextHead, nthreads);
+    pub const NEW_NTHREADS: usize = offset_of!(ContextHead, new_nthreads);
+    pub const THREAD_BACKEND: usize = offset_of!(ContextHead, thread_backend);
+    pub const THREAD_POOL: usize = offset_of!(ContextHead, thread_pool);
+}
+
 /// Reads a field of a context, at an offset of the layout in abi.md 4.3.
 pub fn context_field<T: Copy>(context: Context, offset: usize) -> T {
     // SAFETY: a live context; the layout has a field of that type at the offset, and no thread writes it now.

@@ -220,7 +220,7 @@ fn schunk_25_copied_frames_can_change() {
         }
         let mut frame = schunk.to_buffer().expect("a frame");
         let copy = SuperChunk::from_frame_copy(ours(), &mut frame).expect("a super-chunk");
-        assert_eq!(copy.data_len(), 8192);
+        assert_eq!(copy.data_len(), (size_of::<*mut u8>() * 700).next_multiple_of(4096));
         assert_handle(&copy, "copied", &model);
         assert_eq!(copy.append(&int32_bytes(0..10)), Ok(701));
         model.push(int32_bytes(0..10));

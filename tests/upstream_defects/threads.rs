@@ -8,7 +8,7 @@ use blosc2::abi::blosc2_prefilter_params;
 
 use crate::checks::{
     CODECS, DELTA, SHUFFLE, assert_items, assert_ours_decodes, compressed, context_field, data,
-    large_destsize, ours, pipeline, preparams, set_context_field,
+    large_destsize, offsets, ours, pipeline, preparams, set_context_field,
 };
 use crate::support::calls::{Header, OwnedContext, Params, dparams, getitem, vlcompress, with_destination};
 use crate::support::child::{in_new_process, test_name};
@@ -196,20 +196,6 @@ fn chunk_6_5_errors_of_jobs_in_the_callback_are_returned() {
             }
         }
     });
-}
-
-/// Offsets in the layout of fields for threads, dictionaries and masks (check 35).
-mod offsets {
-    pub const BLOCKSIZE: usize = 36;
-    pub const TYPESIZE: usize = 60;
-    pub const COMPCODE: usize = 116;
-    pub const USE_DICT: usize = 128;
-    pub const BLOCK_MASKOUT: usize = 856;
-    pub const DO_COMPRESS: usize = 888;
-    pub const NTHREADS: usize = 968;
-    pub const NEW_NTHREADS: usize = 970;
-    pub const THREAD_BACKEND: usize = 972;
-    pub const THREAD_POOL: usize = 984;
 }
 
 fn thread_pool_address(context: Context) -> usize {

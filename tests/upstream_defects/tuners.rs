@@ -12,8 +12,8 @@ use std::time::Duration;
 use blosc2::abi::{blosc2_context, blosc2_schunk, blosc2_tuner};
 
 use crate::checks::{
-    DICTIONARY_CODECS, assert_all_decode, assert_ours_decodes, context_field, data, large_destsize, ours,
-    set_context_field,
+    DICTIONARY_CODECS, assert_all_decode, assert_ours_decodes, context_field, data, large_destsize, offsets,
+    ours, set_context_field,
 };
 use crate::support::calls::{
     Header, OwnedContext, Params, Special, dparams, special_chunk, vlcompress, with_destination,
@@ -26,32 +26,6 @@ use crate::support::super_chunk::{Store, SuperChunk};
 const SCRIPTED_TUNER: c_int = 1000;
 /// A tuner without any function.
 const TUNER_WITHOUT_HOOKS: c_int = 1001;
-
-/// Offsets of the layout (abi.md 4.3).
-mod offsets {
-    pub const SRC: usize = 0;
-    pub const DEST: usize = 8;
-    pub const SOURCESIZE: usize = 20;
-    pub const BLOCKSIZE: usize = 36;
-    pub const SPLITMODE: usize = 44;
-    pub const SRCSIZE: usize = 52;
-    pub const DESTSIZE: usize = 56;
-    pub const TYPESIZE: usize = 60;
-    pub const COMPCODE: usize = 116;
-    pub const COMPCODE_META: usize = 120;
-    pub const CLEVEL: usize = 124;
-    pub const USE_DICT: usize = 128;
-    pub const FILTERS: usize = 169;
-    pub const FILTERS_META: usize = 175;
-    pub const SCHUNK: usize = 872;
-    pub const DO_COMPRESS: usize = 888;
-    pub const TUNER_PARAMS: usize = 896;
-    pub const TUNER_ID: usize = 904;
-    pub const CODEC_PARAMS: usize = 912;
-    pub const FILTER_PARAMS: usize = 920;
-    pub const NTHREADS: usize = 968;
-    pub const NEW_NTHREADS: usize = 970;
-}
 
 /// The behaviour of the hooks, and a record of their calls.
 struct TunerScript {
