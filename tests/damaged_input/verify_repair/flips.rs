@@ -28,7 +28,12 @@ const TYPESIZE_AND_BLOCKSIZE: std::ops::Range<usize> = 0x30..0x39;
 /// Returns whether the report is about something that no writer writes, but readers accept: sizes that contradict each
 /// other, overlapping chunks, bits that are ignored.
 fn is_contradiction(damage: &Damage) -> bool {
-    let texts = ["uncompressed bytes", "where the next chunk begins", "a chunk without bytes"];
+    let texts = [
+        "uncompressed bytes",
+        "where the next chunk begins",
+        "a chunk without bytes",
+        "its items of the array end at",
+    ];
     texts.iter().any(|text| damage.message.contains(text))
 }
 
