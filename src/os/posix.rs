@@ -92,15 +92,59 @@ fn transferred(result: isize) -> io::Result<usize> {
     usize::try_from(result).map_err(|_| io::Error::last_os_error())
 }
 
+/// Returns the properties of the file at `path`, or of the open file if the path is empty, where `stat` cannot: its times
+/// have 32 bits in the default ABI of glibc for 32-bit processors, and it fails for files that were changed after 2038.
+#[cfg(all(target_os = "linux", target_env = "gnu", target_pointer_width = "32"))]
+fn stat_with_long_times(descriptor: c_int, path: &CStr) -> Option<FileStat> {
+    let flags = if path.is_empty() { libc::AT_EMPTY_PATH } else { 0 };
+    let mut found = MaybeUninit::<libc::statx>::zeroed();
+    // SAFETY: a NUL-terminated string, and a struct to be filled. Old C libraries have no function for the system call.
+    let result = unsafe {
+        libc::syscall(
+            libc::SYS_statx,
+            descriptor,
+            path.as_ptr(),
+            flags,
+            libc::STATX_BASIC_STATS,
+            found.as_mut_ptr(),
+        )
+    };
+    if result != 0 {
+        return None;
+    }
+    // SAFETY: integers, which the system has written.
+    let found = unsafe { found.assume_init() };
+    let time = |time: libc::statx_timestamp| (time.tv_sec, i64::from(time.tv_nsec));
+    Some(FileStat {
+        identity: (libc::makedev(found.stx_dev_major, found.stx_dev_minor), found.stx_ino),
+        size: found.stx_size,
+        link_count: found.stx_nlink.into(),
+        modified: time(found.stx_mtime),
+        changed: time(found.stx_ctime),
+    })
+}
+
+/// Returns `None`: `stat` has times of 64 bits.
+#[cfg(not(all(target_os = "linux", target_env = "gnu", target_pointer_width = "32")))]
+fn stat_with_long_times(_: c_int, _: &CStr) -> Option<FileStat> {
+    None
+}
+
 impl FileStat {
     /// Returns the properties of an open file; `None` when its descriptor was closed.
     pub(crate) fn of(file: &File) -> Option<FileStat> {
+        if let Some(found) = stat_with_long_times(file.as_raw_fd(), c"") {
+            return Some(found);
+        }
         // SAFETY: any descriptor number is allowed, and `place` is a struct to be filled.
         FileStat::read(|place| unsafe { calls::fstat(file.as_raw_fd(), place) })
     }
 
     /// Returns the properties of the file at `path`, following links; `None` when there is none.
     pub(crate) fn at(path: &CStr) -> Option<FileStat> {
+        if let Some(found) = stat_with_long_times(libc::AT_FDCWD, path) {
+            return Some(found);
+        }
         // SAFETY: a NUL-terminated string, and a struct to be filled.
         FileStat::read(|place| unsafe { calls::stat(path.as_ptr(), place) })
     }

@@ -1,5 +1,6 @@
 use super::*;
 use crate::abi::{CBool, blosc2_stdio_params};
+use crate::os::FileStat;
 use std::fs;
 use std::ptr::null_mut;
 
@@ -30,6 +31,16 @@ fn open_modes_limit_reading_writing_and_creating() {
     assert_eq!(read.size().unwrap(), 0);
     backend.open(&dir.c_path("new"), OpenMode::Append).unwrap();
     assert_eq!(fs::read(dir.join("new")).unwrap(), b"");
+}
+
+/// The times of files have 64 bits, with 32-bit processors too.
+#[test]
+fn file_of_the_next_century_has_a_stamp() {
+    let dir = TempDir::new();
+    let time = std::time::UNIX_EPOCH + std::time::Duration::from_secs(5_000_000_000);
+    fs::File::create(dir.join("file")).unwrap().set_modified(time).unwrap();
+    let found = FileStat::at(&dir.c_path("file")).expect("the file");
+    assert_eq!(found.modified, (5_000_000_000, 0));
 }
 
 #[test]
