@@ -36,11 +36,16 @@ impl UncompressedSizes {
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = i32> + '_ {
-        let (list, size, count) = match self {
-            UncompressedSizes::List(list) => (&list[..], 0, 0),
-            UncompressedSizes::All(size, count) => (&[][..], *size, *count as usize),
+        self.runs().flat_map(|(size, count)| std::iter::repeat_n(size, count as usize))
+    }
+
+    /// Returns each size with the number of chunks that have it, one after the other.
+    fn runs(&self) -> impl Iterator<Item = (i32, u32)> + '_ {
+        let (list, all) = match self {
+            UncompressedSizes::List(list) => (&list[..], None),
+            UncompressedSizes::All(size, count) => (&[][..], Some((*size, *count))),
         };
-        list.iter().copied().chain(std::iter::repeat_n(size, count))
+        list.iter().map(|&size| (size, 1)).chain(all.filter(|&(_, count)| count > 0))
     }
 }
 
@@ -77,12 +82,12 @@ impl Summary {
     fn of(sizes: &UncompressedSizes) -> Summary {
         let mut summary =
             Summary { count: sizes.len(), known: 0, largest: 0, last: UNKNOWN, known_nbytes: 0 };
-        for size in sizes.iter() {
+        for (size, count) in sizes.runs() {
             summary.last = size;
             if size != UNKNOWN {
-                summary.known += 1;
+                summary.known += u64::from(count);
                 summary.largest = summary.largest.max(size);
-                summary.known_nbytes += i64::from(size);
+                summary.known_nbytes += i64::from(size) * i64::from(count);
             }
         }
         summary
@@ -129,7 +134,8 @@ fn fit(
     if chunksize <= 0 || summary.largest > chunksize {
         return None;
     }
-    let others = sizes.iter().filter(|&size| size != UNKNOWN && size != chunksize).count();
+    let others = sizes.runs().filter(|&(size, _)| size != UNKNOWN && size != chunksize);
+    let others: u64 = others.map(|(_, count)| u64::from(count)).sum();
     let may_be_anywhere = chunksize == stated.chunksize;
     let is_last = summary.last != UNKNOWN && summary.last != chunksize;
     if others > 1 || (others == 1 && !may_be_anywhere && !is_last) {
