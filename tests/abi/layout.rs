@@ -385,12 +385,7 @@ fn prototypes_are_those_of_the_specification() {
 #[test]
 fn the_headers_of_abi7_have_its_layout() {
     let shared = root().join("include");
-    build(
-        "abi7_layout.c",
-        &crate::headers::abi7_headers(),
-        "abi7.o",
-        &["-c".into(), "-I".into(), shared.into()],
-    );
+    build("abi7_layout.c", &crate::abi7_headers(), "abi7.o", &["-c".into(), "-I".into(), shared.into()]);
 }
 
 /// The offsets in the context that tuner plugins and white-box programs use (`abi.md` 4.3, 4.4).

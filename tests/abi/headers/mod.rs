@@ -21,7 +21,6 @@ use crate::support::root;
 use source::Abi;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::Once;
 
 /// The public headers, relative to `include/` and to `include-src/`.
@@ -121,22 +120,11 @@ fn sorted(names: &[&str]) -> Vec<String> {
     sorted
 }
 
-/// The directory into which `scripts/abi7-headers.sh` has written the headers for the layout of SOVERSION 7.
-pub fn abi7_headers() -> PathBuf {
-    static DONE: Once = Once::new();
-    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("include-abi7");
-    DONE.call_once(|| {
-        let status = Command::new(root().join("scripts/abi7-headers.sh")).arg(&dir).status();
-        assert!(status.expect("bash").success());
-    });
-    dir
-}
-
 /// The script derives the headers from those of the present layout; here they are generated from the structs.
 #[test]
 fn the_headers_of_abi7_are_those_of_its_structs() {
     bless_if_asked();
-    let dir = abi7_headers();
+    let dir = crate::abi7_headers();
     assert_eq!(names_below(&dir), ["b2nd.h", "blosc2.h"]);
     let max_dim = "/** Upper limit for dimensions in programs of SOVERSION 7. */\n#define BLOSC2_MAX_DIM 8\n";
     for (name, text) in generate_headers(Abi::Seven) {
