@@ -84,6 +84,23 @@ pub fn hex(text: &str) -> Vec<u8> {
     digits.chunks(2).map(|pair| pair[0] << 4 | pair[1]).collect()
 }
 
+/// Converts bytes that a little-endian machine writes into those that this machine writes: on a big-endian machine, the
+/// chunks at the offsets `chunks` have the flag BIGENDIAN in the last byte of their headers (frame.md 0).
+pub fn written_here(mut bytes: Vec<u8>, chunks: &[usize]) -> Vec<u8> {
+    if cfg!(target_endian = "big") {
+        chunks.iter().for_each(|at| bytes[at + 0x1f] |= 0x02);
+    }
+    bytes
+}
+
+/// Converts little-endian items of `size` bytes to the byte order of this machine.
+pub fn native_items(mut bytes: Vec<u8>, size: usize) -> Vec<u8> {
+    if cfg!(target_endian = "big") {
+        bytes.chunks_mut(size).for_each(<[u8]>::reverse);
+    }
+    bytes
+}
+
 /// Returns the CRC-32 (IEEE) of `bytes`.
 pub fn crc32(bytes: &[u8]) -> u32 {
     let mut crc = u32::MAX;

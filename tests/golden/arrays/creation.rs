@@ -35,7 +35,7 @@ fn special_arrays_store_special_chunks() {
         let zero = context("zero").full(&[0; 4]);
         check("full of zeros", zero, header("24", "30 00 00 00 00"));
         let nans = context("nans2").nans().1.expect("an array");
-        assert_eq!(nans.to_cbuffer(), Ok([0, 0, 0xC0, 0x7F].repeat(5)));
+        assert_eq!(nans.to_cbuffer(), Ok(0x7FC0_0000u32.to_ne_bytes().repeat(5)));
     });
 }
 

@@ -7,7 +7,7 @@ use crate::support::array::{Array, ArraySpec};
 use crate::support::calls::Params;
 use crate::support::super_chunk::scratch::ScratchDir;
 use crate::support::super_chunk::{Store, SuperChunk};
-use crate::support::{all_libraries, hex};
+use crate::support::{all_libraries, hex, written_here};
 
 const GOLDEN_FRAME: &str = "
     9e a8 62 32 66 72 61 6d 65 00 d2 00 00 00 a5 cf 00 00 00 00 00 00 01 c8 a4 12 00 50 03 d3 00 00
@@ -28,7 +28,8 @@ const GOLDEN_FRAME: &str = "
 
 #[test]
 fn frames_match_the_golden_bytes() {
-    let right = hex(GOLDEN_FRAME);
+    // Four chunks and the index.
+    let right = written_here(hex(GOLDEN_FRAME), &[0xA5, 0xD5, 0x105, 0x135, 0x165]);
     for library in all_libraries() {
         let spec = layout_a().with_dtype("|u1").with_store(Store::MemoryFrame, "".as_ref());
         let array = spec.create_from_buffer(library, &consecutive_bytes(35));

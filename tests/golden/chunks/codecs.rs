@@ -7,7 +7,7 @@ use blosc2::abi::{blosc2_codec, blosc2_cparams, blosc2_dparams};
 use super::assert_hex;
 use crate::support::calls::{Header, Params, compress, decompress};
 use crate::support::library::Library;
-use crate::support::{all_libraries, crc32, hex};
+use crate::support::{all_libraries, crc32, hex, written_here};
 
 /// Parameters for one block, one stream, no filter.
 fn single_stream_params(codec: u8, clevel: u8, src: &[u8]) -> Params {
@@ -271,6 +271,7 @@ fn user_codec_chunk_matches_the_vector() {
         hex("05 09 d5 01 60 00 00 00 60 00 00 00 2b 00 00 00 00 00 00 00 00 00 c8 42 00 00 00 00 00 00 00 00
                             24 00 00 00 03 00 00 00 c0 42 de");
     expected[0x16] = 201;
+    let expected = written_here(expected, &[0]);
     for library in all_libraries() {
         let mut codec = blosc2_codec {
             compcode: 201,

@@ -531,7 +531,8 @@ fn check_failing_filters(library: &Library) {
         let (rc, dest) = with_destination(5000, |dest| writer.compress(&src, dest));
         assert_eq!(rc, expected, "{}: prefilter that fails", library.name);
         if rc > 0 {
-            assert_eq!(dest[0x1F], 0x10, "{}: a zero chunk", library.name);
+            let kind = dest[0x1F] >> 4;
+            assert_eq!(kind, 1, "{}: a zero chunk", library.name);
         }
     }
     let chunk = super::compress(library, &params_with_typesize(4), &src, 5000).expect("a chunk");

@@ -8,10 +8,10 @@ use super::{
 };
 use crate::support::calls::Special;
 use crate::support::calls::{Params, vlcompress};
-use crate::support::hex;
 use crate::support::library::Library;
 use crate::support::super_chunk::scratch::read_files;
 use crate::support::super_chunk::{Store, SuperChunk};
+use crate::support::{hex, written_here};
 
 const EMPTY: &str = include_str!("empty.hex");
 
@@ -70,7 +70,8 @@ fn create_two_chunk_schunk(library: &'static Library, store: Store, path: &Path)
 
 #[test]
 fn b_two_chunks() {
-    let frame = hex(TWO_CHUNKS);
+    // The chunks are the payload, the index, and the content of the variable-length metalayer.
+    let frame = written_here(hex(TWO_CHUNKS), &[0x72, 0xB2, 0xFA]);
     let payload = 0x72..0xB2;
     for_each_library_and_store(&Store::FRAMES, |library, store, path| {
         let schunk = create_two_chunk_schunk(library, store, path);
@@ -170,7 +171,7 @@ fn f_index_after_a_delete() {
         index.extend(hex("24 00 00 00 30 00 00 00 20 00 60 40 00 80 0a 00 15 0b 00 1f"));
         index.extend([0; 34]);
         index.extend([0x81, 0]);
-        index
+        written_here(index, &[0])
     };
     for_each_library_and_store(&[Store::MemoryFrame, Store::File], |library, store, path| {
         let params = params_with_typesize(1);
@@ -203,7 +204,7 @@ fn f_index_after_a_delete() {
 
 #[test]
 fn level_0_frame_matches_the_vector() {
-    let frame = hex(LEVEL_0);
+    let frame = written_here(hex(LEVEL_0), &[0x70, 0xA0, 0xE1]);
     for_each_library_and_store(&Store::FRAMES, |library, store, path| {
         let params = Params { clevel: 0, ..params_with_typesize(1) };
         let schunk = SuperChunk::create(library, store, path, &params);
@@ -241,6 +242,7 @@ fn special_chunks_are_generated_from_offsets() {
         assert_eq!(schunk.vlmeta_add("v", b"abcdef"), 0);
         let content = hex("05 01 07 08 06 00 00 00 01 00 00 00 26 00 00 00 00 00 00 00 00 01 00 00
                            00 00 00 00 00 00 00 00 61 62 63 64 65 66");
+        let content = written_here(content, &[0]);
         assert_hex("content", &schunk.raw_vlmetalayers()[0].1, &content);
     });
 }
