@@ -1,8 +1,9 @@
 //! The arguments of the command.
 
+use crate::error::Failure;
 use crate::size::Size;
-use blosc2::{Codec, Filter, Params};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use blosc2::{Codec, Durability, Filter, Params};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
 /// Compress, inspect, check, repair and convert Blosc2 files (.b2frame, .b2nd).
@@ -18,6 +19,27 @@ pub(crate) struct Arguments {
     #[command(subcommand)]
     pub verb: Verb,
 }
+
+/// Returns the definition of the command. The compression arguments of `recompress` have other defaults than those of
+/// other verbs.
+pub(crate) fn command() -> clap::Command {
+    let as_before = |argument: clap::Arg| {
+        let help = argument.get_help().map(ToString::to_string).unwrap_or_default();
+        match help.split_once(" [default: ") {
+            Some((help, _)) if COMPRESSION.contains(&argument.get_id().as_str()) => {
+                argument.help(format!("{help} [default: as before]"))
+            }
+            Some((help, _)) if argument.get_id() == "checksums" => argument
+                .help(format!("{help} [default: on if the old file has them, otherwise as for `compress`]")),
+            _ => argument,
+        }
+    };
+    let keeps = |verb: clap::Command| verb.mut_args(as_before);
+    Arguments::command().mut_subcommand("recompress", keeps).mut_subcommand("repair", keeps)
+}
+
+/// The arguments of [`CompressionArguments`] with a default.
+const COMPRESSION: [&str; 4] = ["codec", "level", "filters", "blocksize"];
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
@@ -40,18 +62,23 @@ pub(crate) enum Verb {
 #[derive(Debug, Args)]
 pub(crate) struct CompressionArguments {
     /// Codec: blosclz, lz4, lz4hc, zlib, zstd [default: zstd]
-    #[arg(short, long)]
+    #[arg(short, long, env = "BLOSC_COMPRESSOR", hide_env_values = true)]
     pub codec: Option<Codec>,
     /// Level, 0 (none) to 9 (smallest) [default: 5]
-    #[arg(short, long, value_parser = clap::value_parser!(u8).range(0..=9))]
+    #[arg(short, long, env = "BLOSC_CLEVEL", hide_env_values = true, value_parser = clap::value_parser!(u8).range(0..=9))]
     pub level: Option<u8>,
     /// Filters, separated by commas: shuffle, bitshuffle, delta, bytedelta, trunc_prec:N, int_trunc:N, none [default:
     /// shuffle for items of more than one byte]
-    #[arg(short, long, value_delimiter = ',', value_parser = parse_filter)]
+    #[arg(
+        short, long, env = "BLOSC_SHUFFLE", hide_env_values = true, value_delimiter = ',', value_parser = parse_filter
+    )]
     pub filters: Option<Vec<FilterArgument>>,
     /// Size of a block in bytes, for example 64K [default: chosen by codec and level]
     #[arg(long, value_name = "SIZE")]
     pub blocksize: Option<Size>,
+    /// Allow filters and codecs that change the content: trunc_prec, int_trunc, ndmean, zfp_acc, zfp_prec, zfp_rate
+    #[arg(long)]
+    pub lossy: bool,
 }
 
 /// A filter, or `none`.
@@ -59,7 +86,8 @@ pub(crate) struct CompressionArguments {
 pub(crate) struct FilterArgument(pub Option<Filter>);
 
 fn parse_filter(text: &str) -> Result<FilterArgument, String> {
-    if text == "none" {
+    // The second is the spelling of `BLOSC_SHUFFLE`.
+    if text == "none" || text == "NOSHUFFLE" {
         return Ok(FilterArgument(None));
     }
     text.parse().map(|filter| FilterArgument(Some(filter))).map_err(|error: blosc2::Error| error.to_string())
@@ -80,6 +108,20 @@ impl CompressionArguments {
             .blocksize(self.blocksize.map_or(0, |size| size.0))
     }
 
+    /// Returns the name of a filter or codec of `params` that does not keep the content.
+    ///
+    /// # Errors
+    /// Without `--lossy`, if there is one.
+    pub(crate) fn check_lossy(&self, params: &Params) -> Result<Option<String>, Failure> {
+        let part = lossy_part(params);
+        match &part {
+            Some(part) if !self.lossy => Err(Failure::usage(format!(
+                "{part} changes the content, expected --lossy, or other --filters and --codec"
+            ))),
+            _ => Ok(part),
+        }
+    }
+
     /// Returns `params` with those that are given.
     pub(crate) fn changed(&self, mut params: Params) -> Params {
         if let Some(codec) = self.codec {
@@ -98,11 +140,94 @@ impl CompressionArguments {
     }
 }
 
+/// Returns the name of a filter or codec that does not keep the content.
+fn lossy_part(params: &Params) -> Option<String> {
+    let is_lossy = |filter: &&Filter| {
+        matches!(filter, Filter::TruncatePrecision(_) | Filter::TruncateInteger(_) | Filter::NdMean(_))
+    };
+    if let Some(filter) = params.get_filters().iter().find(is_lossy) {
+        return Some(format!("the filter {filter}"));
+    }
+    let codec = params.get_codec();
+    matches!(codec, Codec::ZfpAccuracy | Codec::ZfpPrecision | Codec::ZfpRate)
+        .then(|| format!("the codec {codec}"))
+}
+
+/// Checksums of the Blosc2 files that are written.
+#[derive(Debug, Args)]
+pub(crate) struct ChecksumArguments {
+    /// Checksums in the new file, with which every changed byte is found [default: BLOSC2_CHECKSUMS, otherwise on]
+    #[arg(long, value_name = "SWITCH")]
+    pub checksums: Option<Switch>,
+}
+
+/// A choice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Switch {
+    On,
+    Off,
+}
+
+impl ChecksumArguments {
+    /// Calls `write`, which writes a file in place of one that had checksums, or of none.
+    pub(crate) fn apply<R>(&self, had_checksums: bool, write: impl FnOnce() -> R) -> R {
+        match self.checksums {
+            Some(switch) => blosc2::with_checksums(switch == Switch::On, write),
+            None if had_checksums => blosc2::with_checksums(true, write),
+            None => write(),
+        }
+    }
+}
+
+/// Durability of the files that are written.
+#[derive(Debug, Args)]
+pub(crate) struct DurabilityArguments {
+    /// What the new file survives
+    #[arg(
+        long,
+        value_name = "LEVEL",
+        env = "BLOSC2_DURABILITY",
+        hide_env_values = true,
+        default_value = "kill"
+    )]
+    pub durability: DurabilityLevel,
+}
+
+/// The durability of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DurabilityLevel {
+    /// Nothing is guaranteed while it is written
+    Off,
+    /// The end of the command at any moment
+    Kill,
+    /// Also a loss of power
+    Power,
+}
+
+impl DurabilityArguments {
+    /// Returns the level for the library.
+    pub(crate) fn level(&self) -> Durability {
+        match self.durability {
+            DurabilityLevel::Off => Durability::Off,
+            DurabilityLevel::Kill => Durability::Kill,
+            DurabilityLevel::Power => Durability::Power,
+        }
+    }
+
+    /// Returns whether a new file must survive a loss of power.
+    pub(crate) fn survives_power_loss(&self) -> bool {
+        self.durability == DurabilityLevel::Power
+    }
+}
+
 /// Number of threads.
 #[derive(Debug, Args)]
 pub(crate) struct ThreadArguments {
     /// Number of threads [default: number of processors]
-    #[arg(short = 'T', long, value_parser = clap::value_parser!(u16).range(1..=32767))]
+    #[arg(
+        short = 'T', long, env = "BLOSC_NTHREADS", hide_env_values = true,
+        value_parser = clap::value_parser!(u16).range(1..=32767)
+    )]
     pub threads: Option<u16>,
 }
 
@@ -146,21 +271,26 @@ pub(crate) struct CompressArguments {
     #[command(flatten)]
     pub compression: CompressionArguments,
     /// Size of an item in bytes: of a number in the file
-    #[arg(short, long, default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..))]
+    #[arg(
+        short, long, env = "BLOSC_TYPESIZE", hide_env_values = true, default_value_t = 1,
+        value_parser = clap::value_parser!(u8).range(1..)
+    )]
     pub typesize: u8,
     /// Size of a chunk in bytes, for example 4M
     #[arg(long, value_name = "SIZE", default_value = "4M")]
     pub chunksize: Size,
+    #[command(flatten)]
+    pub checksums: ChecksumArguments,
     #[command(flatten)]
     pub threads: ThreadArguments,
     #[command(flatten)]
     pub files_arguments: FileArguments,
 }
 
-/// What happens to existing files.
+/// Treatment of existing files.
 #[derive(Debug, Args)]
 pub(crate) struct FileArguments {
-    /// Overwrite existing files, and write binary data to a terminal
+    /// Overwrite existing files, write into devices and pipes, and write binary data to a terminal
     #[arg(short = 'F', long)]
     pub force: bool,
     /// Keep the input (the default)
@@ -169,6 +299,8 @@ pub(crate) struct FileArguments {
     /// Remove the input after success
     #[arg(long)]
     pub rm: bool,
+    #[command(flatten)]
+    pub durability: DurabilityArguments,
 }
 
 /// Decompress files, or stdin to stdout
@@ -208,8 +340,12 @@ pub(crate) struct ImportArguments {
     #[command(flatten)]
     pub compression: CompressionArguments,
     #[command(flatten)]
+    pub checksums: ChecksumArguments,
+    #[command(flatten)]
+    pub durability: DurabilityArguments,
+    #[command(flatten)]
     pub threads: ThreadArguments,
-    /// Overwrite an existing file
+    /// Overwrite an existing file, or write into a device or a pipe
     #[arg(short = 'F', long)]
     pub force: bool,
 }
@@ -225,8 +361,10 @@ pub(crate) struct ExportArguments {
     #[arg(long, value_name = "RANGES", allow_hyphen_values = true)]
     pub slice: Option<String>,
     #[command(flatten)]
+    pub durability: DurabilityArguments,
+    #[command(flatten)]
     pub threads: ThreadArguments,
-    /// Overwrite an existing file, and write binary data to a terminal
+    /// Overwrite an existing file, write into a device or a pipe, and write binary data to a terminal
     #[arg(short = 'F', long)]
     pub force: bool,
 }
@@ -299,6 +437,10 @@ pub(crate) struct RepairArguments {
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
+    pub checksums: ChecksumArguments,
+    #[command(flatten)]
+    pub durability: DurabilityArguments,
+    #[command(flatten)]
     pub threads: ThreadArguments,
 }
 
@@ -308,13 +450,23 @@ pub(crate) struct RecompressArguments {
     /// Files
     #[arg(required = true)]
     pub files: Vec<PathBuf>,
+    /// New file, of one input; the old file stays [default: the old file is replaced]
+    #[arg(short, long)]
+    pub output: Option<PathBuf>,
     #[command(flatten)]
     pub compression: CompressionArguments,
     /// Size of a chunk in bytes, for example 4M; not of arrays [default: as before]
     #[arg(long, value_name = "SIZE")]
     pub chunksize: Option<Size>,
     #[command(flatten)]
+    pub checksums: ChecksumArguments,
+    #[command(flatten)]
+    pub durability: DurabilityArguments,
+    #[command(flatten)]
     pub threads: ThreadArguments,
+    /// Overwrite an existing --output
+    #[arg(short = 'F', long, requires = "output")]
+    pub force: bool,
 }
 
 /// Measure codecs, levels and filters on your data

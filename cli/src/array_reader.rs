@@ -31,16 +31,22 @@ impl<'a> ArrayReader<'a> {
 
 /// Reads the items of a box into `dest`, which gets their length.
 pub(crate) fn read_box(array: &AnyArray, current: &[Range<u64>], dest: &mut Vec<u8>) -> io::Result<()> {
-    resize(dest, current, array.typesize())?;
+    resize_to_box(dest, current, array.typesize())?;
     Ok(array.read_bytes_into(current, dest)?)
 }
 
 /// Gives `dest` the length of the items of a box.
-pub(crate) fn resize(dest: &mut Vec<u8>, current: &[Range<u64>], typesize: usize) -> io::Result<()> {
-    let too_large = |message| io::Error::new(io::ErrorKind::OutOfMemory, message);
-    let len = box_nbytes(current, typesize).map_err(too_large)?;
+pub(crate) fn resize_to_box(dest: &mut Vec<u8>, current: &[Range<u64>], typesize: usize) -> io::Result<()> {
+    let len = box_nbytes(current, typesize)
+        .map_err(|message| io::Error::new(io::ErrorKind::OutOfMemory, message))?;
+    resize(dest, len)
+}
+
+/// Gives `dest` a length in bytes.
+pub(crate) fn resize(dest: &mut Vec<u8>, len: usize) -> io::Result<()> {
     let additional = len.saturating_sub(dest.len());
-    dest.try_reserve_exact(additional).map_err(|_| too_large(format!("a buffer of {len} bytes")))?;
+    dest.try_reserve_exact(additional)
+        .map_err(|_| io::Error::new(io::ErrorKind::OutOfMemory, format!("no memory for {len} bytes")))?;
     dest.resize(len, 0);
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! Damaged parts of files, as lines and as JSON.
 
+use crate::size::count;
 use blosc2::{Damage, Part};
 use serde::Serialize;
 use std::fmt;
@@ -39,7 +40,7 @@ impl fmt::Display for DamagedPart {
             write!(f, " at byte {offset}")?;
         }
         if let Some(length) = self.length {
-            write!(f, " ({length} bytes)")?;
+            write!(f, " ({})", count(length, "byte"))?;
         }
         write!(f, ": {}", self.message)
     }
@@ -62,7 +63,7 @@ impl OtherData {
 
 impl fmt::Display for OtherData {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} bytes of other data follow the frame at byte {}", self.length, self.offset)
+        write!(f, "{} of other data follow the frame at byte {}", count(self.length, "byte"), self.offset)
     }
 }
 

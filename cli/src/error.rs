@@ -16,8 +16,10 @@ pub(crate) struct Failure {
 enum FailureKind {
     /// Damage, a difference, a failed read or write.
     Data,
-    /// A file was saved in part.
+    /// A file was saved in part, or files could not be compared.
     Incomplete,
+    /// The reader of the output, for example `head`, has ended: nothing more is written.
+    ReaderEnded,
     /// Arguments that are not valid.
     Usage,
 }
@@ -48,6 +50,19 @@ impl Failure {
         Failure { kind: FailureKind::Incomplete, message: None }
     }
 
+    /// The end of the reader of the output, which is no error: exit code 0 without a message.
+    pub(crate) fn reader_ended() -> Failure {
+        Failure { kind: FailureKind::ReaderEnded, message: None }
+    }
+
+    /// Returns the failure of a comparison that could not be made: exit code 2, unless the reader has ended.
+    pub(crate) fn into_incomplete(self) -> Failure {
+        match self.kind {
+            FailureKind::ReaderEnded => self,
+            _ => Failure { kind: FailureKind::Incomplete, ..self },
+        }
+    }
+
     /// Returns the failure of a message that is printed already, with the same exit code.
     pub(crate) fn into_reported(self) -> Failure {
         Failure { message: None, ..self }
@@ -61,6 +76,7 @@ impl Failure {
     /// Returns the exit code.
     pub(crate) fn exit_code(&self) -> u8 {
         match self.kind {
+            FailureKind::ReaderEnded => 0,
             FailureKind::Data => 1,
             FailureKind::Incomplete | FailureKind::Usage => 2,
         }
@@ -81,6 +97,9 @@ impl<T> WithPath<T> for blosc2::Result<T> {
 
 impl<T> WithPath<T> for io::Result<T> {
     fn with_path(self, path: &Path) -> Result<T, Failure> {
-        self.map_err(|error| Failure::file(path, error))
+        self.map_err(|error| match error.kind() {
+            io::ErrorKind::BrokenPipe => Failure::reader_ended(),
+            _ => Failure::file(path, error),
+        })
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::error::{Failure, WithPath};
 use std::fs::{self, File};
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::Path;
 
 /// Length of the shortest header of a chunk in bytes.
@@ -48,6 +48,27 @@ impl Kind {
         }
         Ok(if is_chunk(&head, metadata.len()) { Kind::Chunk } else { Kind::Other })
     }
+}
+
+impl Kind {
+    /// Returns why something is no frame; `None` for a frame.
+    pub(crate) fn explain(self) -> Option<&'static str> {
+        match self {
+            Kind::Frame | Kind::FrameDirectory => None,
+            Kind::Chunk => Some("a single chunk, expected a frame"),
+            Kind::Directory => Some("a directory without chunks.b2frame, expected a sparse frame"),
+            Kind::Other => Some("no frame and no chunk, expected a Blosc2 file"),
+        }
+    }
+}
+
+/// Returns the length in bytes of a file, or of all files in the directory of a sparse frame.
+pub(crate) fn stored_len(path: &Path) -> io::Result<u64> {
+    let metadata = fs::metadata(path)?;
+    if !metadata.is_dir() {
+        return Ok(metadata.len());
+    }
+    fs::read_dir(path)?.map(|entry| Ok(entry?.metadata()?.len())).sum()
 }
 
 /// Returns whether a file of `len` bytes that starts with `head` is a chunk: the header has a known version, and states

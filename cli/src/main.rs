@@ -3,8 +3,9 @@
 //! Data flow: arguments ([`args`]) -> a verb -> the crate `blosc2` -> results on stdout, progress and messages on stderr
 //! ([`terminal`]). A verb that writes a file writes a temporary file next to it, and renames it at the end ([`output`]).
 //!
-//! Exit codes: 0; 1 for a problem with data (damage, a difference, a failed read or write); 2 for arguments that are not
-//! valid.
+//! Exit codes: 0, also if the reader of the output ends early; 1 for a problem with data (damage, a difference, a failed
+//! read or write); 2 for arguments that are not valid, for a file that was saved in part, and for files that could not be
+//! compared. A signal ends the command as a program without a handler.
 
 mod args;
 mod array_reader;
@@ -29,13 +30,16 @@ mod values;
 mod verbs;
 
 use args::{Arguments, Verb};
-use clap::Parser;
+use clap::FromArgMatches;
 use error::Failure;
 use std::process::ExitCode;
 use terminal::Terminal;
 
 fn main() -> ExitCode {
-    let arguments = match Arguments::try_parse() {
+    // The variables that it would apply are defaults of arguments.
+    blosc2::ignore_environment();
+    let parsed = args::command().try_get_matches().and_then(|matches| Arguments::from_arg_matches(&matches));
+    let arguments = match parsed {
         Ok(arguments) => arguments,
         Err(error) => {
             // Of a broken pipe, nothing can be reported.

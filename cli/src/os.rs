@@ -41,6 +41,18 @@ pub(crate) fn writable(permissions: Permissions) -> Permissions {
     permissions
 }
 
+/// Waits until the names in a directory survive a loss of power.
+pub(crate) fn sync_directory(path: &Path) -> io::Result<()> {
+    #[cfg(unix)]
+    return File::open(path)?.sync_all();
+    // Windows has no such call.
+    #[cfg(not(unix))]
+    {
+        let _ = path;
+        Ok(())
+    }
+}
+
 /// Returns stdout as a file of its own.
 pub(crate) fn stdout_file() -> io::Result<File> {
     #[cfg(any(unix, target_os = "wasi"))]

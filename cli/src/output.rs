@@ -25,18 +25,56 @@ fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Sets what an interrupt (Ctrl-C, SIGTERM, SIGHUP) does: the temporary files are removed, and the process ends.
+/// Sets the effect of an interrupt (Ctrl-C, SIGTERM, SIGHUP): the temporary files are removed, and the process ends by the
+/// signal, as without a handler.
+#[cfg(unix)]
+pub(crate) fn remove_temporary_files_on_interrupt() {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    // Without a handler, an interrupt leaves temporary files.
+    let Ok(mut signals) = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP]) else { return };
+    let _ = std::thread::Builder::new().spawn(move || {
+        for signal in signals.forever() {
+            let _files = remove_temporary_files();
+            let _ = signal_hook::low_level::emulate_default_handler(signal);
+        }
+    });
+}
+
+/// Sets the effect of an interrupt (Ctrl-C): the temporary files are removed, and the process ends.
+#[cfg(windows)]
 pub(crate) fn remove_temporary_files_on_interrupt() {
     // Without a handler, an interrupt leaves temporary files.
     let _ = ctrlc::set_handler(|| {
-        // The lock is kept, so that no thread renames a file meanwhile.
-        let files = temporary_files();
-        for path in files.iter() {
-            let _ = remove(path);
-        }
+        let _files = remove_temporary_files();
         // As a shell reports the end by SIGINT.
         std::process::exit(130);
     });
+}
+
+/// Removes the temporary files. While the guard exists, no thread renames or creates one.
+#[cfg(any(unix, windows))]
+fn remove_temporary_files() -> std::sync::MutexGuard<'static, BTreeSet<PathBuf>> {
+    let files = temporary_files();
+    for path in files.iter() {
+        let _ = remove(path);
+    }
+    files
+}
+
+/// The paths of temporary files, and their names for users.
+static NAMES: Mutex<Vec<(String, String)>> = Mutex::new(Vec::new());
+
+/// Adds the name of a temporary file for users.
+pub(crate) fn name_temporary_file(path: &Path, name: &str) {
+    let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
+    names.push((path.display().to_string(), name.to_owned()));
+}
+
+/// Returns a message in which the paths of temporary files are replaced by their names for users.
+pub(crate) fn with_final_names(message: &str) -> String {
+    let names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
+    // A file in a temporary directory follows the directory.
+    names.iter().rev().fold(message.to_owned(), |message, (path, name)| message.replace(path, name))
 }
 
 /// A temporary path next to a destination. The file or directory there is created by the user of the path; it is removed
@@ -52,17 +90,17 @@ impl TemporaryPath {
         let name = destination
             .file_name()
             .ok_or_else(|| Failure::file(destination, "expected the name of a file"))?;
-        let directory = destination.parent().filter(|parent| !parent.as_os_str().is_empty());
-        let directory = directory.unwrap_or(Path::new("."));
         let mut prefix = std::ffi::OsString::from(".");
         prefix.push(name);
         prefix.push(".");
         // An interrupt waits until the file is in the list.
         let mut files = temporary_files();
-        let file = tempfile::Builder::new().prefix(&prefix).suffix(".tmp").tempfile_in(directory);
+        let file =
+            tempfile::Builder::new().prefix(&prefix).suffix(".tmp").tempfile_in(directory_of(destination));
         // Only the name is used: the library creates the file itself.
         let path = file.with_path(destination)?.path().to_owned();
         files.insert(path.clone());
+        name_temporary_file(&path, &destination.display().to_string());
         Ok(TemporaryPath { path, destination: destination.to_owned() })
     }
 
@@ -82,7 +120,11 @@ impl TemporaryPath {
     }
 
     /// Renames the file to its destination. An existing file is replaced if `replaces` is set; otherwise it is an error.
-    pub(crate) fn commit(self, replaces: bool) -> Result<(), Failure> {
+    /// If `is_durable` is set, the new file survives a loss of power.
+    pub(crate) fn commit(self, replaces: bool, is_durable: bool) -> Result<(), Failure> {
+        if is_durable {
+            sync_all(&self.path).with_path(&self.path)?;
+        }
         let mut files = temporary_files();
         let renamed = if replaces || self.path.is_dir() {
             if self.path.is_dir() && self.destination.exists() {
@@ -105,6 +147,9 @@ impl TemporaryPath {
         };
         renamed.with_path(&self.destination)?;
         files.remove(&self.path);
+        if is_durable {
+            os::sync_directory(directory_of(&self.destination)).with_path(&self.destination)?;
+        }
         Ok(())
     }
 }
@@ -119,12 +164,73 @@ impl Drop for TemporaryPath {
     }
 }
 
+/// Returns the directory of a file.
+fn directory_of(path: &Path) -> &Path {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    parent.unwrap_or(Path::new("."))
+}
+
+/// Waits until a file, or a directory and the files in it, survive a loss of power.
+fn sync_all(path: &Path) -> io::Result<()> {
+    if !path.is_dir() {
+        return File::open(path)?.sync_all();
+    }
+    for entry in fs::read_dir(path)? {
+        File::open(entry?.path())?.sync_all()?;
+    }
+    os::sync_directory(path)
+}
+
+/// The place of an output.
+pub(crate) enum OutputPlace {
+    /// A file that does not exist, or is replaced.
+    File(PathBuf),
+    /// A device, a pipe or a socket, which is written as it is.
+    Stream(File),
+}
+
+impl OutputPlace {
+    /// Returns the place of the output `path`, behind symbolic links, for the content of `input`. Something that exists is
+    /// an error without `force`, and a directory and the input are always errors.
+    pub(crate) fn new(path: &Path, input: &Path, force: bool) -> Result<OutputPlace, Failure> {
+        check_destination(path, force)?;
+        let target = follow_links(path).with_path(path)?;
+        if target.canonicalize().is_ok_and(|target| input.canonicalize().is_ok_and(|input| input == target)) {
+            return Err(Failure::file(path, "is the input, expected another output"));
+        }
+        match target.metadata() {
+            Ok(metadata) if metadata.is_dir() => {
+                Err(Failure::file(path, "is a directory, expected the name of a file"))
+            }
+            Ok(metadata) if !metadata.is_file() => {
+                File::options().write(true).open(&target).with_path(path).map(OutputPlace::Stream)
+            }
+            _ => Ok(OutputPlace::File(target)),
+        }
+    }
+}
+
+/// Returns the path at the end of the symbolic links at `path`, at which there may be nothing.
+fn follow_links(path: &Path) -> io::Result<PathBuf> {
+    /// Limit for the number of links one after the other: that of Linux.
+    const MAX_LINKS: usize = 40;
+    let mut target = path.to_owned();
+    for _ in 0..MAX_LINKS {
+        if !target.symlink_metadata().is_ok_and(|metadata| metadata.is_symlink()) {
+            return Ok(target);
+        }
+        let link = fs::read_link(&target)?;
+        target = target.parent().unwrap_or(Path::new("")).join(link);
+    }
+    Err(io::Error::other(format!("more than {MAX_LINKS} symbolic links one after the other")))
+}
+
 fn exists_already(path: &Path) -> Failure {
     Failure::file(path, "exists already; --force overwrites it")
 }
 
 /// Checks that nothing exists at `path`, unless it may be overwritten.
-pub(crate) fn check_destination(path: &Path, force: bool) -> Result<(), Failure> {
+fn check_destination(path: &Path, force: bool) -> Result<(), Failure> {
     if !force && path.symlink_metadata().is_ok() {
         return Err(exists_already(path));
     }

@@ -3,11 +3,10 @@
 use crate::error::{Failure, WithPath};
 use crate::output::binary_stdout;
 use std::fs::File;
-use std::io::{self, BufRead, BufWriter, Write};
-use std::ops::ControlFlow;
+use std::io::{BufRead, BufWriter, Write};
 use std::path::Path;
 
-/// Stdout. The end of its reader, for example `head`, is no error: nothing more is written.
+/// Stdout. The end of its reader, for example `head`, is [no error](Failure::reader_ended).
 pub(crate) struct Pipe {
     out: BufWriter<File>,
 }
@@ -24,48 +23,48 @@ impl Pipe {
         Pipe::binary(true)
     }
 
-    /// Writes bytes. `Break` is the end of the reader.
-    pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<ControlFlow<()>, Failure> {
-        end_of_reader(self.out.write_all(bytes))
+    /// Writes bytes.
+    pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+        self.out.write_all(bytes).with_path(stdout_name())
     }
 
     /// Copies the content of the file at `path`.
-    pub(crate) fn copy(
-        &mut self,
-        reader: &mut impl BufRead,
-        path: &Path,
-    ) -> Result<ControlFlow<()>, Failure> {
-        loop {
-            let piece = reader.fill_buf().with_path(path)?;
-            let len = piece.len();
-            if len == 0 {
-                return Ok(ControlFlow::Continue(()));
-            }
-            if self.write(piece)?.is_break() {
-                return Ok(ControlFlow::Break(()));
-            }
-            reader.consume(len);
-        }
+    pub(crate) fn copy(&mut self, reader: &mut impl BufRead, path: &Path) -> Result<(), Failure> {
+        copy(reader, path, &mut self.out, stdout_name())
     }
 
     /// Writes what is buffered.
     pub(crate) fn finish(mut self) -> Result<(), Failure> {
-        end_of_reader(self.out.flush()).map(|_| ())
+        self.out.flush().with_path(stdout_name())
     }
 }
 
-/// Returns `Break` for the error of a pipe without a reader.
-fn end_of_reader(written: io::Result<()>) -> Result<ControlFlow<()>, Failure> {
-    match written {
-        Ok(()) => Ok(ControlFlow::Continue(())),
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(ControlFlow::Break(())),
-        Err(error) => Err(Failure::data(format!("stdout: {error}"))),
+/// Returns the name of stdout in messages.
+pub(crate) fn stdout_name() -> &'static Path {
+    Path::new("stdout")
+}
+
+/// Copies a stream, of the file at `path`, to `output`, whose name in messages is `name`.
+pub(crate) fn copy(
+    reader: &mut impl BufRead,
+    path: &Path,
+    output: &mut impl Write,
+    name: &Path,
+) -> Result<(), Failure> {
+    loop {
+        let piece = reader.fill_buf().with_path(path)?;
+        let len = piece.len();
+        if len == 0 {
+            return Ok(());
+        }
+        output.write_all(piece).with_path(name)?;
+        reader.consume(len);
     }
 }
 
 /// Prints a line of a result.
 pub(crate) fn print_line(line: &str) -> Result<(), Failure> {
     let mut pipe = Pipe::text()?;
-    let _ = pipe.write(format!("{line}\n").as_bytes())?;
+    pipe.write(format!("{line}\n").as_bytes())?;
     pipe.finish()
 }

@@ -8,9 +8,9 @@ use crate::buffers::{Buffer, channel};
 use crate::error::{Failure, WithPath};
 use crate::terminal::Progress;
 use blosc2::{AnyArray, Chunk, Encoder, SuperChunk};
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::path::Path;
-use std::thread::{ScopedJoinHandle, scope};
+use std::thread::{Builder, Scope, ScopedJoinHandle, scope};
 
 /// The largest difference in bytes between the length of a chunk and that of its content.
 const MAX_OVERHEAD: usize = 32;
@@ -47,14 +47,16 @@ pub(crate) fn chunk_source<'a>(schunk: &'a SuperChunk, name: &'a Path) -> impl S
             }
             return Ok(false);
         }
-        let mut decompress = || -> Result<u64, Box<dyn std::error::Error>> {
+        let mut decompress = || -> io::Result<u64> {
             let room = buffer.room(schunk.chunk_info(nchunk)?.nbytes)?;
             let len = schunk.decompress_chunk_into(nchunk, room)?;
             buffer.truncate(len);
             Ok(len as u64)
         };
-        let len = decompress()
-            .map_err(|error| Failure::file(name, format_args!("chunk {nchunk} is damaged: {error}")))?;
+        let len = decompress().map_err(|error| match error.kind() {
+            io::ErrorKind::OutOfMemory => Failure::file(name, format_args!("chunk {nchunk}: {error}")),
+            _ => Failure::file(name, format_args!("chunk {nchunk} is damaged: {error}")),
+        })?;
         total += len;
         nchunk += 1;
         Ok(true)
@@ -77,14 +79,14 @@ pub(crate) fn append_chunks(
     let (content_filler, mut contents) = channel();
     let (chunk_filler, mut chunks) = channel();
     scope(|scope| {
-        let reader = scope.spawn(move || content_filler.run(source));
-        let writer = scope.spawn(move || {
+        let reader = spawn(scope, move || content_filler.run(source))?;
+        let writer = spawn(scope, move || {
             while let Some(chunk) = chunks.next() {
                 let appended = Chunk::from_bytes(chunk).and_then(|chunk| schunk.append_chunk(&chunk));
                 appended.with_path(path)?;
             }
             Ok(())
-        });
+        })?;
         let encoded = chunk_filler.run(|chunk| {
             let Some(content) = contents.next() else { return Ok(false) };
             encode(encoder, content, chunk).with_path(path)?;
@@ -116,7 +118,7 @@ pub(crate) fn write_contents(
 ) -> Result<u64, Failure> {
     let (filler, mut contents) = channel();
     scope(|scope| {
-        let reader = scope.spawn(move || filler.run(source));
+        let reader = spawn(scope, move || filler.run(source))?;
         let mut write = || {
             let mut nbytes = 0;
             while let Some(content) = contents.next() {
@@ -131,6 +133,14 @@ pub(crate) fn write_contents(
         drop(contents);
         join(reader).and(written)
     })
+}
+
+/// Starts a thread.
+fn spawn<'scope, T: Send + 'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    run: impl FnOnce() -> T + Send + 'scope,
+) -> Result<ScopedJoinHandle<'scope, T>, Failure> {
+    Builder::new().spawn_scoped(scope, run).map_err(|error| Failure::data(format!("no thread: {error}")))
 }
 
 /// Returns the result of a thread, or passes its panic on.

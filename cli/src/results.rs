@@ -1,9 +1,10 @@
 //! Results on stdout.
 
-use crate::error::Failure;
+use crate::error::{Failure, WithPath};
+use crate::pipe::stdout_name;
 use serde::Serialize;
 use std::fmt::Display;
-use std::io::{self, BufWriter, ErrorKind, StdoutLock, Write};
+use std::io::{self, BufWriter, StdoutLock, Write};
 
 /// The results of a verb, as lines or as JSON. They are written at the latest by [`finish`](Self::finish).
 pub(crate) struct Results(BufWriter<StdoutLock<'static>>);
@@ -15,12 +16,12 @@ impl Results {
 
     /// Writes a line.
     pub(crate) fn line(&mut self, line: impl Display) -> Result<(), Failure> {
-        writeln!(self.0, "{line}").map_err(stdout_failure)
+        writeln!(self.0, "{line}").with_path(stdout_name())
     }
 
     /// Writes a value as JSON, and ends the line.
     pub(crate) fn json(&mut self, value: &impl Serialize) -> Result<(), Failure> {
-        serde_json::to_writer_pretty(&mut self.0, value).map_err(|error| stdout_failure(error.into()))?;
+        self.write_json(value)?;
         self.line("")
     }
 
@@ -31,11 +32,15 @@ impl Results {
 
     /// Writes what is buffered.
     pub(crate) fn finish(mut self) -> Result<(), Failure> {
-        self.0.flush().map_err(stdout_failure)
+        self.0.flush().with_path(stdout_name())
     }
 
     fn text(&mut self, text: &str) -> Result<(), Failure> {
-        self.0.write_all(text.as_bytes()).map_err(stdout_failure)
+        self.0.write_all(text.as_bytes()).with_path(stdout_name())
+    }
+
+    fn write_json(&mut self, value: &impl Serialize) -> Result<(), Failure> {
+        serde_json::to_writer_pretty(&mut self.0, value).map_err(io::Error::from).with_path(stdout_name())
     }
 }
 
@@ -50,19 +55,11 @@ impl JsonArray<'_> {
     pub(crate) fn element(&mut self, value: &impl Serialize) -> Result<(), Failure> {
         self.results.text(if self.is_empty { "[\n" } else { ",\n" })?;
         self.is_empty = false;
-        serde_json::to_writer_pretty(&mut self.results.0, value).map_err(|error| stdout_failure(error.into()))
+        self.results.write_json(value)
     }
 
     /// Ends the array.
     pub(crate) fn end(self) -> Result<(), Failure> {
         self.results.text(if self.is_empty { "[]\n" } else { "\n]\n" })
-    }
-}
-
-/// Returns the failure of a write to stdout. That of a pipe whose reader has ended has no message.
-fn stdout_failure(error: io::Error) -> Failure {
-    match error.kind() {
-        ErrorKind::BrokenPipe => Failure::reported(),
-        _ => Failure::data(format!("stdout: {error}")),
     }
 }

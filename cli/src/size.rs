@@ -42,6 +42,11 @@ pub(crate) fn with_unit(nbytes: u64) -> String {
     if unit == 0 { format!("{nbytes} B") } else { format!("{value:.1} {}", UNITS[unit]) }
 }
 
+/// Returns a number of things, for example `1 byte` or `2 bytes`.
+pub(crate) fn count(number: u64, thing: &str) -> String {
+    format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

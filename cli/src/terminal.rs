@@ -1,5 +1,6 @@
 //! Messages and progress on stderr.
 
+use crate::output::with_final_names;
 use anstyle::{AnsiColor, Style};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{IsTerminal, Write};
@@ -29,7 +30,7 @@ impl Terminal {
     /// Prints an error in one line.
     pub(crate) fn error(&self, message: &str) {
         let style = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
-        print_line(&format!("{style}blosc2:{style:#} {}", one_line(message)));
+        print_line(&format!("{style}blosc2:{style:#} {}", one_line(&with_final_names(message))));
     }
 
     /// Prints a warning in one line, unless quiet.
@@ -79,12 +80,17 @@ impl Terminal {
         }
         bar.set_message(label.to_owned());
         let shown = bar.downgrade();
-        std::thread::spawn(move || {
+        // Without a thread, no bar is shown.
+        let _ = std::thread::Builder::new().spawn(move || {
             std::thread::sleep(BAR_DELAY);
-            // The operation may have ended meanwhile.
             if let Some(bar) = shown.upgrade() {
                 bar.set_draw_target(ProgressDrawTarget::stderr());
-                bar.enable_steady_tick(BAR_INTERVAL);
+            }
+            // The operation may end meanwhile.
+            while let Some(bar) = shown.upgrade() {
+                bar.tick();
+                drop(bar);
+                std::thread::sleep(BAR_INTERVAL);
             }
         });
         Progress(Some(bar))

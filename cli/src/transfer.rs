@@ -4,7 +4,8 @@ use crate::args::FileArguments;
 use crate::error::{Failure, WithPath};
 use crate::input::is_dash;
 use crate::os;
-use crate::output::{TemporaryPath, binary_stdout, check_destination};
+use crate::output::{OutputPlace, TemporaryPath, binary_stdout, name_temporary_file};
+use crate::pipe::stdout_name;
 use crate::size::with_unit;
 use crate::terminal::Terminal;
 use std::fs::{self, File, Metadata};
@@ -22,9 +23,10 @@ pub(crate) enum Destination<'a> {
 }
 
 /// Where the result of one input goes.
-pub(crate) enum Output<'a> {
+pub(crate) enum Output {
     File(PathBuf),
-    Stdout(&'a File),
+    /// Stdout, a device or a pipe, with its name.
+    Stream(File, PathBuf),
 }
 
 impl<'a> Destination<'a> {
@@ -51,24 +53,30 @@ impl<'a> Destination<'a> {
         }
     }
 
-    /// Returns the output of one input: the file `beside` it, unless another was given. Nothing exists there, unless
-    /// `force` is set.
+    /// Returns the output of one input: the file `beside` it, unless another was given. No file exists there, unless
+    /// `--force` was given.
     pub(crate) fn output(
         &self,
         input: &Input<'_>,
         beside: impl FnOnce() -> Result<PathBuf, Failure>,
-        force: bool,
-    ) -> Result<Output<'_>, Failure> {
-        let file = match self {
-            Destination::Stdout(stdout) => return Ok(Output::Stdout(stdout)),
+        files: &FileArguments,
+    ) -> Result<Output, Failure> {
+        let path = match self {
+            Destination::Stdout(stdout) => {
+                let stdout = stdout.try_clone().with_path(stdout_name())?;
+                return Ok(Output::Stream(stdout, stdout_name().to_owned()));
+            }
             Destination::File(path) => path.to_path_buf(),
             Destination::Beside => beside()?,
         };
-        check_destination(&file, force)?;
-        if file.canonicalize().is_ok_and(|file| input.path.canonicalize().is_ok_and(|path| path == file)) {
-            return Err(Failure::file(&file, "is the input, expected another output"));
+        match OutputPlace::new(&path, input.path, files.force)? {
+            OutputPlace::File(file) => Ok(Output::File(file)),
+            // Of a device, nobody knows whether it keeps the bytes.
+            OutputPlace::Stream(_) if files.rm => {
+                Err(Failure::usage(format!("--rm with {}, which is no file", path.display())))
+            }
+            OutputPlace::Stream(stream) => Ok(Output::Stream(stream, path)),
         }
-        Ok(Output::File(file))
     }
 }
 
@@ -130,11 +138,8 @@ impl<'a> Input<'a> {
         if let Some(metadata) = &self.metadata {
             output.copy_metadata(metadata)?;
         }
-        if files.rm {
-            // The content must survive a loss of power before the input is removed.
-            File::open(output.path()).and_then(|file| file.sync_all()).with_path(output.path())?;
-        }
-        output.commit(files.force)?;
+        // The content must survive a loss of power before the input is removed.
+        output.commit(files.force, files.rm || files.durability.survives_power_loss())?;
         self.remove(files)
     }
 
@@ -160,6 +165,7 @@ impl Spool {
         let directory = TemporaryPath::new(&std::env::temp_dir().join("blosc2"))?;
         os::create_private_dir(directory.path()).with_path(directory.path())?;
         let path = directory.path().join("spool");
+        name_temporary_file(&path, &format!("a temporary file in {}", std::env::temp_dir().display()));
         Ok(Spool { _directory: directory, path })
     }
 

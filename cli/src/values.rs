@@ -9,7 +9,6 @@ use crate::pipe::Pipe;
 use crate::ranges::Selection;
 use blosc2::{AnyArray, SuperChunk};
 use std::io::{BufRead, Read, Seek, SeekFrom};
-use std::ops::ControlFlow;
 use std::path::Path;
 
 /// Text is written in pieces of about this number of bytes.
@@ -31,14 +30,14 @@ pub(crate) fn stdout(format: ValueFormat, force: bool) -> Result<Pipe, Failure> 
     }
 }
 
-/// Writes a part of the array at `path`. `Break` is the end of the reader.
+/// Writes a part of the array at `path`.
 pub(crate) fn write_array(
     array: &AnyArray,
     selection: &Selection,
     format: ValueFormat,
     path: &Path,
     pipe: &mut Pipe,
-) -> Result<ControlFlow<()>, Failure> {
+) -> Result<(), Failure> {
     let mut reader = ArrayReader::new(array, &selection.ranges);
     if matches!(format, ValueFormat::Raw) {
         return pipe.copy(&mut reader, path);
@@ -48,22 +47,20 @@ pub(crate) fn write_array(
         let items = reader.fill_buf().with_path(path)?;
         let len = items.len();
         if len == 0 {
-            return Ok(ControlFlow::Continue(()));
+            return Ok(());
         }
-        if rows.write(items, pipe)?.is_break() {
-            return Ok(ControlFlow::Break(()));
-        }
+        rows.write(items, pipe)?;
         reader.consume(len);
     }
 }
 
-/// Writes the items of a range of the super-chunk at `path`. `Break` is the end of the reader.
+/// Writes the items of a range of the super-chunk at `path`.
 pub(crate) fn write_items(
     schunk: &SuperChunk,
     selection: &Selection,
     path: &Path,
     pipe: &mut Pipe,
-) -> Result<ControlFlow<()>, Failure> {
+) -> Result<(), Failure> {
     let typesize = schunk.typesize() as u64;
     let start = selection.ranges.first().map_or(0, |range| range.start);
     let mut reader = schunk.reader();
@@ -93,7 +90,7 @@ impl TextRows {
     }
 
     /// Writes whole items.
-    fn write(&mut self, items: &[u8], pipe: &mut Pipe) -> Result<ControlFlow<()>, Failure> {
+    fn write(&mut self, items: &[u8], pipe: &mut Pipe) -> Result<(), Failure> {
         let mut text = String::new();
         for item in items.chunks_exact(self.typesize) {
             if !self.nitems.is_multiple_of(self.row) {
@@ -107,9 +104,7 @@ impl TextRows {
                 text.push('\n');
             }
             if text.len() >= TEXT_PIECE {
-                if pipe.write(text.as_bytes())?.is_break() {
-                    return Ok(ControlFlow::Break(()));
-                }
+                pipe.write(text.as_bytes())?;
                 text.clear();
             }
         }

@@ -96,8 +96,33 @@ pub struct Repaired {
 /// # Errors
 /// `FileOpen`; the error of the header if the file holds no frame.
 pub fn verify(path: impl AsRef<Path>, threads: usize) -> Result<Vec<Damage>> {
+    verify_with_progress(path, threads, &|_| {})
+}
+
+/// As [`verify`]; `progress` receives the length, in bytes, of each stored chunk that was checked. Their sum is at most the
+/// length of the file, or of the files in the directory.
+///
+/// ```
+/// # let dir = tempfile::tempdir()?;
+/// # let path = dir.path().join("bytes.b2frame");
+/// # let content: Vec<u8> = (0..=255).collect();
+/// let mut schunk = blosc2::SuperChunk::create(&path, &blosc2::Params::new().typesize(1))?;
+/// schunk.append(&content)?;
+/// let checked = std::cell::Cell::new(0);
+/// blosc2::verify_with_progress(&path, 1, &|nbytes| checked.set(checked.get() + nbytes))?;
+/// assert_eq!(checked.get(), schunk.chunk(0)?.as_bytes().len() as u64);
+/// # Ok::<(), blosc2::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`verify`].
+pub fn verify_with_progress(
+    path: impl AsRef<Path>,
+    threads: usize,
+    progress: &dyn Fn(u64),
+) -> Result<Vec<Damage>> {
     let mut damages = Vec::new();
-    check::verify(path.as_ref(), 0, threads, &mut |damage| damages.extend(Damage::new(damage)))?;
+    check::verify(path.as_ref(), threads, &mut |damage| damages.extend(Damage::new(damage)), progress)?;
     Ok(damages)
 }
 
@@ -119,8 +144,35 @@ pub fn other_data_behind(path: impl AsRef<Path>) -> Result<Option<Range<u64>>> {
 /// `FileOpen`; the error of the header if the source holds neither a header nor chunks; those of writing. Nothing is at
 /// `destination` then.
 pub fn repair(source: impl AsRef<Path>, destination: impl AsRef<Path>, threads: usize) -> Result<Repaired> {
+    repair_with_progress(source, destination, threads, &|_| {})
+}
+
+/// As [`repair`](fn@repair); `progress` receives the length, in bytes, of each stored chunk of the source that was
+/// checked, and then of each one of the new file, which is checked as well.
+///
+/// ```
+/// # let dir = tempfile::tempdir()?;
+/// # let path = dir.path().join("bytes.b2frame");
+/// # let content: Vec<u8> = (0..=255).collect();
+/// let mut schunk = blosc2::SuperChunk::create(&path, &blosc2::Params::new().typesize(1))?;
+/// schunk.append(&content)?;
+/// let checked = std::cell::Cell::new(0);
+/// let new = dir.path().join("new.b2frame");
+/// blosc2::repair_with_progress(&path, &new, 1, &|nbytes| checked.set(checked.get() + nbytes))?;
+/// assert_eq!(checked.get(), 2 * schunk.chunk(0)?.as_bytes().len() as u64);
+/// # Ok::<(), blosc2::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`repair`](fn@repair).
+pub fn repair_with_progress(
+    source: impl AsRef<Path>,
+    destination: impl AsRef<Path>,
+    threads: usize,
+    progress: &dyn Fn(u64),
+) -> Result<Repaired> {
     let mut damages = Vec::new();
     let report = &mut |damage: &check::Damage<'_>| damages.extend(Damage::new(damage));
-    let saved = check::repair(source.as_ref(), destination.as_ref(), threads, report)?;
+    let saved = check::repair(source.as_ref(), destination.as_ref(), threads, report, progress)?;
     Ok(Repaired { saved, damages })
 }

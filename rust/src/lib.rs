@@ -35,7 +35,7 @@
 //!
 //! # Environment
 //! The environment variables of C-Blosc2 that override parameters (`BLOSC_CLEVEL`, `BLOSC_COMPRESSOR`, `BLOSC_NTHREADS`
-//! and others) also apply here.
+//! and others) also apply here, unless the program calls [`ignore_environment`].
 //!
 //! # Features
 //! `ndlz` and `zfp` (codecs), `plugins` (more filters) and `snappy` (reading chunks of Blosc 1) are on by default.
@@ -67,13 +67,15 @@ mod writer;
 pub use array::{AnyArray, Array};
 pub use array_builder::ArrayBuilder;
 pub use chunk::{Chunk, ChunkInfo, Decoder, Encoder, Special, compress, decompress};
-pub use damage::{Damage, Part, Repaired, other_data_behind, repair, verify};
+pub use damage::{
+    Damage, Part, Repaired, other_data_behind, repair, repair_with_progress, verify, verify_with_progress,
+};
 pub use element::Element;
 pub use error::{Error, ErrorKind, Result};
 pub use frame::{FrameReader, FrameWriter};
 pub use metalayers::{Metalayers, MetalayersMut};
-pub use options::{Durability, OpenOptions};
-pub use params::{Codec, Filter, Params, Split};
+pub use options::{Durability, OpenOptions, with_checksums};
+pub use params::{Codec, Filter, Params, Split, ignore_environment};
 pub use ranges::{AxisRange, Ranges};
 pub use reader::Reader;
 pub use super_chunk::{SuperChunk, SuperChunkInfo};

@@ -220,6 +220,24 @@ impl OpenOptions {
     }
 }
 
+/// Calls `f`. The files that this thread creates meanwhile have checksums, or none. The default is the environment variable
+/// `BLOSC2_CHECKSUMS`, otherwise checksums.
+///
+/// ```
+/// # let dir = tempfile::tempdir()?;
+/// use blosc2::{Params, SuperChunk};
+///
+/// for has_checksums in [true, false] {
+///     let path = dir.path().join(has_checksums.to_string());
+///     blosc2::with_checksums(has_checksums, || SuperChunk::create(&path, &Params::new())?.append(&[7; 8000]))?;
+///     assert_eq!(SuperChunk::open(&path)?.info().has_checksums, has_checksums);
+/// }
+/// # Ok::<(), blosc2::Error>(())
+/// ```
+pub fn with_checksums<R>(has_checksums: bool, f: impl FnOnce() -> R) -> R {
+    core::with_checksums(has_checksums, f)
+}
+
 impl SuperChunk {
     /// Creates a super-chunk in the new file `path`. For other choices see [`OpenOptions`].
     ///

@@ -440,3 +440,11 @@ pub(crate) fn nthreads(threads: usize) -> Result<i16> {
         .filter(|&threads| threads >= 1)
         .ok_or_else(|| Error::param(format!("{threads} threads, expected 1 to {}", i16::MAX)))
 }
+
+/// Makes this process ignore the environment variables of C-Blosc2 that override parameters of compression, and the number
+/// of threads: for a program whose users set these by arguments, which must win.
+///
+/// Contexts that exist already keep their parameters, so that a program calls this first.
+pub fn ignore_environment() {
+    blosc2_core::rust_api::params::ignore_environment();
+}

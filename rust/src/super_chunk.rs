@@ -28,6 +28,8 @@ pub struct SuperChunkInfo {
     pub is_contiguous: bool,
     /// Whether the chunks have blocks of variable length.
     pub has_variable_blocks: bool,
+    /// Whether the frame has checksums, which are compared when it is read; not with `BLOSC2_CHECKSUMS=off`.
+    pub has_checksums: bool,
     /// Compression parameters.
     pub params: Params,
 }
@@ -418,6 +420,7 @@ pub(crate) fn info(core: SuperChunkRef<'_>) -> SuperChunkInfo {
         frame_len: info.frame_len,
         is_contiguous: info.is_contiguous,
         has_variable_blocks: info.has_variable_blocks,
+        has_checksums: info.has_checksums,
         params: Params::from_settings(&info.settings),
     }
 }

@@ -58,6 +58,7 @@ pub unsafe extern "C" fn blosc2x_verify(
             offset: given.offset,
             nthreads: nthreads.max(1),
             check_metalayer: &check_array_metalayer,
+            progress: &|_| {},
         };
         // SAFETY: the caller passes a function that obeys the contract of its typedef for its `user_data`.
         let count = verify(path, &options, &mut |damage| unsafe { call_report(report, user_data, damage) })?;
@@ -103,7 +104,8 @@ pub unsafe extern "C" fn blosc2x_repair(
     result_code_i64(|| {
         let (source, destination) = (source.get()?, destination.get()?);
         let nthreads = usize::try_from(library::nthreads()).unwrap_or(1).max(1);
-        let options = CheckOptions { offset: 0, nthreads, check_metalayer: &check_array_metalayer };
+        let options =
+            CheckOptions { offset: 0, nthreads, check_metalayer: &check_array_metalayer, progress: &|_| {} };
         // SAFETY: the caller passes a function that obeys the contract of its typedef for its `user_data`.
         let count = repair(source, destination, &options, &mut |damage| unsafe {
             call_report(report, user_data, damage)

@@ -12,6 +12,16 @@ use crate::environment::{may_have, var, var_as_i32, var_as_i64};
 use crate::error::{Result, ensure, err};
 use crate::trace;
 use std::ffi::CStr;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+/// Whether the variables of this module are ignored: by a program that reads them itself, so that its explicit arguments
+/// win.
+static ARE_IGNORED: AtomicBool = AtomicBool::new(false);
+
+/// Makes this process ignore the variables that override parameters.
+pub(crate) fn ignore() {
+    ARE_IGNORED.store(true, Relaxed);
+}
 
 /// The slot of the shuffle filter in pipelines that are set by a single number.
 const SHUFFLE_SLOT: usize = MAX_FILTERS - 1;
@@ -96,7 +106,7 @@ fn var_at_least(name: &CStr, least: i32) -> Option<i32> {
 
 /// Applies the environment to the parameters of a new compression context.
 pub(crate) fn apply_to_new_context(params: &mut CompressParams) -> Result<()> {
-    if !may_have(b"BLOSC_") {
+    if !may_have(b"BLOSC_") || ARE_IGNORED.load(Relaxed) {
         return Ok(());
     }
     params.typesize = var_at_least(c"BLOSC_TYPESIZE", 1).unwrap_or(params.typesize);
@@ -127,7 +137,7 @@ pub(crate) fn apply_to_new_context(params: &mut CompressParams) -> Result<()> {
 
 /// Returns the number of threads of a new decompression context.
 pub(crate) fn nthreads_for_new_context(nthreads: i16) -> i16 {
-    read_nthreads().unwrap_or(nthreads)
+    if ARE_IGNORED.load(Relaxed) { nthreads } else { read_nthreads().unwrap_or(nthreads) }
 }
 
 /// Returns the number of threads of a decompression without a context. A value of the environment is stored as the

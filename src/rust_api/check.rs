@@ -19,28 +19,35 @@ pub fn other_data_behind(path: &Path, offset: u64) -> Result<Option<(u64, u64)>>
     Ok(other_data(&files, &header)?.and_then(|place| place.offset.zip(place.len)))
 }
 
-fn options(offset: u64, nthreads: usize) -> Result<CheckOptions<'static>> {
-    let offset = super::schunk::signed(offset)?;
-    Ok(CheckOptions { offset, nthreads: nthreads.max(1), check_metalayer: &check_array_metalayer })
+fn options<'a>(nthreads: usize, progress: &'a dyn Fn(u64)) -> CheckOptions<'a> {
+    CheckOptions { offset: 0, nthreads: nthreads.max(1), check_metalayer: &check_array_metalayer, progress }
 }
 
-/// Checks all parts of the frame at `path`, and passes each damaged part to `report`. Returns their number.
-pub fn verify(path: &Path, offset: u64, nthreads: usize, report: &mut dyn FnMut(&Damage<'_>)) -> Result<u64> {
-    check::verify::verify(&c_path(path)?, &options(offset, nthreads)?, &mut |damage| {
+/// Checks all parts of the frame at `path`, and passes each damaged part to `report`, and the length of each stored chunk,
+/// in bytes, to `progress`. Returns the number of damaged parts.
+pub fn verify(
+    path: &Path,
+    nthreads: usize,
+    report: &mut dyn FnMut(&Damage<'_>),
+    progress: &dyn Fn(u64),
+) -> Result<u64> {
+    check::verify::verify(&c_path(path)?, &options(nthreads, progress), &mut |damage| {
         report(damage);
         Ok(())
     })
 }
 
 /// Saves everything that is whole in the frame at `source` into a new frame at `destination`. Returns the number of
-/// chunks that were saved.
+/// chunks that were saved. `progress` receives the lengths of the stored chunks of the source, and of the new frame, when
+/// they are checked.
 pub fn repair(
     source: &Path,
     destination: &Path,
     nthreads: usize,
     report: &mut dyn FnMut(&Damage<'_>),
+    progress: &dyn Fn(u64),
 ) -> Result<u64> {
-    repair::repair(&c_path(source)?, &c_path(destination)?, &options(0, nthreads)?, &mut |damage| {
+    repair::repair(&c_path(source)?, &c_path(destination)?, &options(nthreads, progress), &mut |damage| {
         report(damage);
         Ok(())
     })

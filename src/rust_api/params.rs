@@ -70,3 +70,8 @@ impl CompressSettings {
 pub(super) fn decompress_params(nthreads: i16) -> blosc2_dparams {
     blosc2_dparams { nthreads, ..BLOSC2_DPARAMS_DEFAULTS }
 }
+
+/// Makes this process ignore the environment variables that override parameters.
+pub fn ignore_environment() {
+    crate::pipeline::env_overrides::ignore();
+}

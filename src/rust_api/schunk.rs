@@ -8,6 +8,7 @@ use crate::abi::{
     blosc2_dparams, blosc2_io, blosc2_stdio_mmap, blosc2_stdio_params,
 };
 use crate::error::{Result, ensure, err};
+use crate::frame::store::frame::Frame;
 use crate::io::paths;
 use crate::malloc::MallocVec;
 use crate::out_buffer::OutBuffer;
@@ -21,6 +22,7 @@ use std::ffi::CString;
 use std::path::{Path, PathBuf};
 use std::ptr;
 
+pub use crate::frame::format::checksums::with_checksums;
 pub use crate::frame::store::durability::Durability;
 pub use crate::schunk::MetalayerKind;
 
@@ -138,6 +140,8 @@ pub struct SuperChunkInfo {
     pub is_contiguous: bool,
     /// Whether the chunks have blocks of variable length.
     pub has_variable_blocks: bool,
+    /// Whether the frame has checksums, which are compared when it is read.
+    pub has_checksums: bool,
     /// Compression parameters.
     pub settings: CompressSettings,
 }
@@ -248,6 +252,7 @@ impl SuperChunkRef<'_> {
             frame_len: number(self.0.frame_len()),
             is_contiguous: self.0.storage_kind() == StorageKind::Contiguous,
             has_variable_blocks: counters.flags2 & crate::chunk::format::flag2::VL_BLOCKS != 0,
+            has_checksums: self.0.frame().is_some_and(Frame::has_checksums),
             settings: CompressSettings::from_c(&self.0.cparams()),
         }
     }

@@ -38,7 +38,7 @@ pub(crate) fn run(arguments: &BenchArguments, terminal: &Terminal) -> Result<(),
     if let Some(path) = &arguments.svg {
         let temporary = TemporaryPath::new(path)?;
         std::fs::write(temporary.path(), chart::svg(&report)).with_path(path)?;
-        temporary.commit(false)?;
+        temporary.commit(false, false)?;
     }
     let mut results = Results::new();
     if arguments.json {

@@ -8,7 +8,7 @@ use crate::pipeline::{append_chunks, stream_source};
 use crate::size::Size;
 use crate::terminal::Terminal;
 use crate::transfer::{Destination, Input, Output, Spool, for_each_file, ratio, summary};
-use blosc2::{Encoder, OpenOptions, Params, SuperChunk};
+use blosc2::{Durability, Encoder, OpenOptions, Params, SuperChunk};
 use std::ffi::OsString;
 use std::fs::{self, File, Permissions};
 use std::io;
@@ -22,6 +22,11 @@ const MAX_CHUNKSIZE: usize = i32::MAX as usize - 32;
 pub(crate) fn run(arguments: &CompressArguments, terminal: &Terminal) -> Result<(), Failure> {
     let typesize = usize::from(arguments.typesize);
     let params = arguments.compression.params(typesize, arguments.threads.count());
+    if let Some(part) = arguments.compression.check_lossy(&params)?
+        && arguments.files_arguments.rm
+    {
+        return Err(Failure::usage(format!("--rm with {part}, which changes the content")));
+    }
     let mut job = Compression {
         arguments,
         terminal,
@@ -70,18 +75,18 @@ impl Compression<'_> {
             return Err(Failure::file(path, "is a directory, expected a file"));
         }
         let files = &self.arguments.files_arguments;
-        let sizes = match destination.output(&input, || Ok(with_suffix(path)), files.force)? {
+        let sizes = match destination.output(&input, || Ok(with_suffix(path)), files)? {
             Output::File(file) => {
                 let temporary = TemporaryPath::new(&file)?;
-                let sizes = self.write_frame(&input, temporary.path())?;
+                let sizes = self.apply_checksums(|job| job.write_frame(&input, temporary.path()))?;
                 input.finish(temporary, files)?;
                 sizes
             }
-            Output::Stdout(mut stdout) => {
+            Output::Stream(mut stream, name) => {
                 let spool = Spool::new()?;
-                let sizes = self.write_frame(&input, spool.path())?;
+                let sizes = self.apply_checksums(|job| job.write_frame(&input, spool.path()))?;
                 let mut frame = File::open(spool.path()).with_path(spool.path())?;
-                io::copy(&mut frame, &mut stdout).with_path(Path::new("stdout"))?;
+                io::copy(&mut frame, &mut stream).with_path(&name)?;
                 input.remove(files)?;
                 sizes
             }
@@ -91,10 +96,16 @@ impl Compression<'_> {
         Ok(())
     }
 
+    fn apply_checksums<R>(&mut self, write: impl FnOnce(&mut Self) -> R) -> R {
+        self.arguments.checksums.apply(false, || write(self))
+    }
+
     /// Writes the input as a frame to the new file `path`. Returns the sizes of the content and of the frame.
     fn write_frame(&mut self, input: &Input<'_>, path: &Path) -> Result<[u64; 2], Failure> {
         let stream = input.open()?;
-        let mut schunk = create_frame(path, &self.params, input.metadata().map(fs::Metadata::permissions))?;
+        let level = self.arguments.files_arguments.durability.level();
+        let permissions = input.metadata().map(fs::Metadata::permissions);
+        let mut schunk = create_frame(path, &self.params, level, permissions)?;
         let nbytes = input.metadata().map(fs::Metadata::len);
         let progress = self.terminal.progress(&input.name().display().to_string(), nbytes);
         let source = stream_source(stream, input.name(), self.chunksize);
@@ -107,9 +118,11 @@ impl Compression<'_> {
 pub(crate) fn create_frame(
     path: &Path,
     params: &Params,
+    durability: Durability,
     source: Option<Permissions>,
 ) -> Result<SuperChunk, Failure> {
-    let options = OpenOptions::new().write(true).create_new(true).params(params.clone());
+    let options =
+        OpenOptions::new().write(true).create_new(true).durability(durability).params(params.clone());
     let schunk = options.open(path).with_path(path)?;
     if let Some(permissions) = source {
         // The library writes to the file.

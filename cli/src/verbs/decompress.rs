@@ -5,12 +5,13 @@ use crate::error::{Failure, WithPath};
 use crate::input::Content;
 use crate::os;
 use crate::output::TemporaryPath;
+use crate::pipe::copy;
 use crate::pipeline::{chunk_source, item_source, write_contents};
 use crate::terminal::{Progress, Terminal};
 use crate::transfer::{Destination, Input, Output, Spool, for_each_file, ratio, summary};
 use blosc2::SuperChunkInfo;
 use std::fs::File;
-use std::io;
+use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -33,7 +34,7 @@ fn decompress(
     if input.is_directory() && files.rm {
         return Err(Failure::file(path, "is a directory, expected a file, which --rm can remove"));
     }
-    let output = destination.output(&input, || without_suffix(path), files.force)?;
+    let output = destination.output(&input, || without_suffix(path), files)?;
     // A frame is read from its end.
     let spool = if input.is_stream() { Some(spool(&input)?) } else { None };
     let frame = spool.as_ref().map_or(path, Spool::path);
@@ -48,8 +49,8 @@ fn decompress(
             input.finish(temporary, files)?;
             written
         }
-        Output::Stdout(stdout) => {
-            let written = write(&content, input.name(), stdout, Path::new("stdout"), &progress)?;
+        Output::Stream(stream, name) => {
+            let written = write(&content, input.name(), &stream, &name, &progress)?;
             input.remove(files)?;
             written
         }
@@ -92,7 +93,7 @@ fn without_suffix(path: &Path) -> Result<PathBuf, Failure> {
 fn spool(input: &Input<'_>) -> Result<Spool, Failure> {
     let spool = Spool::new()?;
     let mut file = File::create_new(spool.path()).with_path(spool.path())?;
-    io::copy(&mut input.open()?, &mut file).with_path(input.name())?;
+    copy(&mut BufReader::new(input.open()?), input.name(), &mut file, spool.path())?;
     Ok(spool)
 }
 

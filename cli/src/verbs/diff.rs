@@ -9,7 +9,7 @@ use crate::error::{Failure, WithPath};
 use crate::input::Content;
 use crate::pipe::print_line;
 use crate::ranges::Selection;
-use crate::terminal::Terminal;
+use crate::terminal::{Progress, Terminal};
 use blosc2::AnyArray;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Cursor, Read};
@@ -23,13 +23,7 @@ const BUFFER_NBYTES: usize = 1 << 20;
 
 /// Runs the verb.
 pub(crate) fn run(arguments: &DiffArguments, terminal: &Terminal) -> Result<(), Failure> {
-    let threads = arguments.threads.count();
-    let first = Side::open(&arguments.first, threads)?;
-    let second = Side::open(&arguments.second, threads)?;
-    let difference = match (&first.data, &second.data) {
-        (Data::Array(a), Data::Array(b)) => array_difference((a, first.path), (b, second.path))?,
-        _ => byte_difference(first, second)?,
-    };
+    let difference = compare(arguments, terminal).map_err(Failure::into_incomplete)?;
     let names = format!("{} {}", arguments.first.display(), arguments.second.display());
     let Some(difference) = difference else {
         terminal.detail(&format!("{names}: equal"));
@@ -37,6 +31,18 @@ pub(crate) fn run(arguments: &DiffArguments, terminal: &Terminal) -> Result<(), 
     };
     print_line(&format!("{names}: {difference}"))?;
     Err(Failure::reported())
+}
+
+/// Returns what differs, as text.
+fn compare(arguments: &DiffArguments, terminal: &Terminal) -> Result<Option<String>, Failure> {
+    let threads = arguments.threads.count();
+    let first = Side::open(&arguments.first, threads)?;
+    let second = Side::open(&arguments.second, threads)?;
+    let progress = terminal.progress("diff", first.data.nbytes().or(second.data.nbytes()));
+    match (&first.data, &second.data) {
+        (Data::Array(a), Data::Array(b)) => array_difference((a, first.path), (b, second.path), &progress),
+        _ => byte_difference(first, second, &progress),
+    }
 }
 
 /// One of the two files.
@@ -91,6 +97,7 @@ fn plain_file(path: &Path) -> Result<Option<Data>, Failure> {
 fn array_difference(
     first: (&AnyArray, &Path),
     second: (&AnyArray, &Path),
+    progress: &Progress,
 ) -> Result<Option<String>, Failure> {
     let (a, b) = (first.0, second.0);
     if a.shape() != b.shape() {
@@ -100,7 +107,7 @@ fn array_difference(
     if types.0 != types.1 {
         return Ok(Some(format!("types {} and {}", types.0, types.1)));
     }
-    let Some(found) = first_item(first, second)? else { return Ok(None) };
+    let Some(found) = first_item(first, second, progress)? else { return Ok(None) };
     let position = position(found.number, &a.shape());
     Ok(Some(format!("item {position:?}: {}", found.values(&ItemText::of_array(a)))))
 }
@@ -140,6 +147,7 @@ impl DifferentItems {
 fn first_item(
     (a, a_path): (&AnyArray, &Path),
     (b, b_path): (&AnyArray, &Path),
+    progress: &Progress,
 ) -> Result<Option<DifferentItems>, Failure> {
     let shape = a.shape();
     let whole = Selection::all(&shape).ranges;
@@ -153,6 +161,7 @@ fn first_item(
         }
         read_box(a, &current, &mut a_items).with_path(a_path)?;
         read_box(b, &current, &mut b_items).with_path(b_path)?;
+        progress.add(a_items.len() as u64);
         if a_items == b_items {
             continue;
         }
@@ -191,12 +200,17 @@ fn number_in_box(at: u64, current: &[Range<u64>], shape: &[u64]) -> u64 {
 }
 
 /// Returns what differs between the bytes of two contents, as text.
-fn byte_difference(mut first: Side<'_>, mut second: Side<'_>) -> Result<Option<String>, Failure> {
+fn byte_difference(
+    mut first: Side<'_>,
+    mut second: Side<'_>,
+    progress: &Progress,
+) -> Result<Option<String>, Failure> {
     let lengths = match (first.data.nbytes(), second.data.nbytes()) {
         (Some(a), Some(b)) if a != b => Some(format!("lengths {a} and {b}, ")),
         _ => None,
     };
-    let found = first_byte((&mut first.data.stream(), first.path), (&mut second.data.stream(), second.path))?;
+    let (mut a, mut b) = (first.data.stream(), second.data.stream());
+    let found = first_byte((&mut *a, first.path), (&mut *b, second.path), progress)?;
     Ok(found.map(|(offset, bytes)| match bytes {
         (Some(a), Some(b)) => {
             format!("{}offset {offset}: 0x{a:02x} and 0x{b:02x}", lengths.unwrap_or_default())
@@ -216,6 +230,7 @@ type Bytes = (Option<u8>, Option<u8>);
 fn first_byte(
     (a, a_path): (&mut dyn BufRead, &Path),
     (b, b_path): (&mut dyn BufRead, &Path),
+    progress: &Progress,
 ) -> Result<Option<(u64, Bytes)>, Failure> {
     let mut offset = 0;
     loop {
@@ -233,6 +248,7 @@ fn first_byte(
             return Ok(Some((offset + equal as u64, bytes)));
         }
         offset += len as u64;
+        progress.add(len as u64);
         a.consume(len);
         b.consume(len);
     }

@@ -7,8 +7,8 @@ use crate::dtype::Dtype;
 use crate::error::{Failure, WithPath};
 use crate::input::{Content, is_dash};
 use crate::npy::Header;
-use crate::output::{TemporaryPath, check_destination};
-use crate::pipe::Pipe;
+use crate::output::{OutputPlace, TemporaryPath};
+use crate::pipe::{Pipe, copy};
 use crate::ranges::Selection;
 use crate::terminal::Terminal;
 use blosc2::AnyArray;
@@ -20,9 +20,7 @@ use std::path::Path;
 /// Runs the verb.
 pub(crate) fn run(arguments: &ExportArguments, terminal: &Terminal) -> Result<(), Failure> {
     let (input, output) = (&arguments.input, &arguments.output);
-    if !is_dash(output) {
-        check_destination(output, arguments.force)?;
-    }
+    let place = if is_dash(output) { None } else { Some(OutputPlace::new(output, input, arguments.force)?) };
     let Content::Array(array) = Content::open(input, arguments.threads.count())? else {
         return Err(Failure::file(
             input,
@@ -33,15 +31,22 @@ pub(crate) fn run(arguments: &ExportArguments, terminal: &Terminal) -> Result<()
         Some(text) => Selection::parse(text, &array.shape())?,
         None => Selection::all(&array.shape()),
     };
-    if is_dash(output) {
-        let mut pipe = Pipe::binary(arguments.force)?;
-        // At the end of the reader there is nothing else to write.
-        let _ = pipe.copy(&mut ArrayReader::new(&array, &selection.ranges), input)?;
-        return pipe.finish();
-    }
     let is_npy = output.extension().is_some_and(|extension| extension == "npy");
     let header = if is_npy { header(&array, &selection, input)? } else { Vec::new() };
-    let temporary = TemporaryPath::new(output)?;
+    let mut items = ArrayReader::new(&array, &selection.ranges);
+    let destination = match place {
+        None => {
+            let mut pipe = Pipe::binary(arguments.force)?;
+            pipe.copy(&mut items, input)?;
+            return pipe.finish();
+        }
+        Some(OutputPlace::Stream(mut stream)) => {
+            stream.write_all(&header).with_path(output)?;
+            return copy(&mut items, input, &mut stream, output);
+        }
+        Some(OutputPlace::File(destination)) => destination,
+    };
+    let temporary = TemporaryPath::new(&destination)?;
     let mut export = Export {
         array: &array,
         selection: &selection,
@@ -52,7 +57,7 @@ pub(crate) fn run(arguments: &ExportArguments, terminal: &Terminal) -> Result<()
     };
     export.file.write_all(&header).with_path(output)?;
     export.write_items(terminal)?;
-    temporary.commit(arguments.force)?;
+    temporary.commit(arguments.force, arguments.durability.survives_power_loss())?;
     terminal.detail(&format!(
         "{} -> {}: {} {:?}",
         input.display(),

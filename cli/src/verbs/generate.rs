@@ -1,15 +1,14 @@
 //! `blosc2 generate`: man pages and shell completions, from the arguments.
 
-use crate::args::{Arguments, GenerateArguments, Generated};
+use crate::args::{GenerateArguments, Generated, command};
 use crate::error::{Failure, WithPath};
-use clap::CommandFactory;
 use clap_complete::Shell;
 
 /// Runs the verb.
 pub(crate) fn run(arguments: &GenerateArguments) -> Result<(), Failure> {
     let directory = &arguments.directory;
     std::fs::create_dir_all(directory).with_path(directory)?;
-    let mut command = Arguments::command();
+    let mut command = command();
     match arguments.what {
         Generated::Man => clap_mangen::generate_to(command, directory).with_path(directory),
         Generated::Completions => {

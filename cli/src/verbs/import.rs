@@ -1,19 +1,21 @@
 //! `blosc2 import`: a NumPy file, or raw numbers, to an array.
 
 use crate::args::ImportArguments;
-use crate::array_reader::resize;
+use crate::array_reader::resize_to_box;
 use crate::boxes::{BOX_NBYTES, Boxes, for_each_run, from_fortran_order};
 use crate::dtype::Dtype;
 use crate::error::{Failure, WithPath};
 use crate::input::is_dash;
 use crate::npy::Header;
-use crate::output::{TemporaryPath, check_destination};
+use crate::output::{OutputPlace, TemporaryPath};
+use crate::pipe::copy;
 use crate::terminal::Terminal;
+use crate::transfer::Spool;
 use blosc2::{AnyArray, ErrorKind};
 use std::fs::File;
-use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Runs the verb.
 pub(crate) fn run(arguments: &ImportArguments, terminal: &Terminal) -> Result<(), Failure> {
@@ -26,11 +28,33 @@ pub(crate) fn run(arguments: &ImportArguments, terminal: &Terminal) -> Result<()
     if arguments.compression.blocksize.is_some() {
         return Err(Failure::usage("--blocksize with an array, expected --blocks: the shape of a block"));
     }
-    check_destination(destination, arguments.force)?;
+    let place = OutputPlace::new(destination, &arguments.input, arguments.force)?;
     let mut source = Source::open(arguments)?;
-    let temporary = TemporaryPath::new(destination)?;
-    let mut array = create(&source.header, arguments, &temporary)?;
-    copy(&mut source, &mut array, destination, terminal)?;
+    match place {
+        OutputPlace::File(file) => {
+            let temporary = TemporaryPath::new(&file)?;
+            write(&mut source, arguments, temporary.path(), terminal)?;
+            temporary.commit(arguments.force, arguments.durability.survives_power_loss())
+        }
+        OutputPlace::Stream(mut stream) => {
+            let spool = Spool::new()?;
+            write(&mut source, arguments, spool.path(), terminal)?;
+            let mut file = File::open(spool.path()).with_path(spool.path())?;
+            io::copy(&mut file, &mut stream).with_path(destination).map(drop)
+        }
+    }
+}
+
+/// Writes the array to the new file `path`.
+fn write(
+    source: &mut Source<'_>,
+    arguments: &ImportArguments,
+    path: &Path,
+    terminal: &Terminal,
+) -> Result<(), Failure> {
+    let destination = &arguments.output;
+    let mut array = arguments.checksums.apply(false, || create(&source.header, arguments, path))?;
+    copy_items(source, &mut array, destination, terminal)?;
     terminal.detail(&format!(
         "{} -> {}: {} {:?}, ratio {:.1}",
         arguments.input.display(),
@@ -39,8 +63,7 @@ pub(crate) fn run(arguments: &ImportArguments, terminal: &Terminal) -> Result<()
         source.header.shape,
         array.ratio()
     ));
-    drop(array);
-    temporary.commit(arguments.force)
+    Ok(())
 }
 
 /// A file with the items of an array.
@@ -87,14 +110,14 @@ impl<'a> Source<'a> {
         spare: &mut Vec<u8>,
     ) -> Result<(), Failure> {
         let typesize = self.header.dtype.size();
-        resize(dest, current, typesize).with_path(self.path)?;
+        resize_to_box(dest, current, typesize).with_path(self.path)?;
         if !self.header.fortran_order {
             return self.read_runs(&self.header.shape.clone(), current, dest);
         }
         // In Fortran order, the file is in C order with the dimensions reversed.
         let shape: Vec<u64> = self.header.shape.iter().rev().copied().collect();
         let reversed: Vec<Range<u64>> = current.iter().rev().cloned().collect();
-        resize(spare, current, typesize).with_path(self.path)?;
+        resize_to_box(spare, current, typesize).with_path(self.path)?;
         self.read_runs(&shape, &reversed, spare)?;
         from_fortran_order(spare, current, typesize, dest);
         Ok(())
@@ -122,44 +145,44 @@ fn given_header(arguments: &ImportArguments) -> Result<Option<Header>, Failure> 
 /// not read one after the other.
 fn open_seekable(input: &Path, path: &Path) -> Result<File, Failure> {
     if is_dash(input) {
-        return spool(&mut io::stdin().lock()).with_path(path);
+        return spool(io::stdin().lock(), path);
     }
-    let mut file = File::open(input).with_path(path)?;
+    let file = File::open(input).with_path(path)?;
     let metadata = file.metadata().with_path(path)?;
     if metadata.is_file() || metadata.is_dir() {
         return Ok(file);
     }
-    spool(&mut file).with_path(path)
+    spool(BufReader::new(file), path)
 }
 
-/// Copies a stream to a temporary file without a name.
-fn spool(stream: &mut impl Read) -> io::Result<File> {
-    let mut file = tempfile::tempfile()?;
-    io::copy(stream, &mut file)?;
-    file.seek(SeekFrom::Start(0))?;
+/// Copies the stream `path` to a temporary file without a name.
+fn spool(mut stream: impl BufRead, path: &Path) -> Result<File, Failure> {
+    let name = PathBuf::from(format!("a temporary file in {}", std::env::temp_dir().display()));
+    let mut file = tempfile::tempfile().with_path(&name)?;
+    copy(&mut stream, path, &mut file, &name)?;
+    file.rewind().with_path(&name)?;
     Ok(file)
 }
 
 /// Creates the array for the items of a file with that header.
-fn create(
-    header: &Header,
-    arguments: &ImportArguments,
-    temporary: &TemporaryPath,
-) -> Result<AnyArray, Failure> {
+fn create(header: &Header, arguments: &ImportArguments, path: &Path) -> Result<AnyArray, Failure> {
     let (shape, typesize) = (&header.shape, header.dtype.size());
     check_extents("--chunks", arguments.chunks.as_deref(), shape)?;
     check_extents("--blocks", arguments.blocks.as_deref(), shape)?;
     check_blocks(arguments)?;
     let params = arguments.compression.params(typesize, arguments.threads.count());
+    arguments.compression.check_lossy(&params)?;
     let dtype = header.dtype.to_string();
-    let mut builder = AnyArray::builder(shape.iter().copied(), &dtype, typesize).params(params);
+    let mut builder = AnyArray::builder(shape.iter().copied(), &dtype, typesize)
+        .params(params)
+        .durability(arguments.durability.level());
     if let Some(chunks) = &arguments.chunks {
         builder = builder.chunks(chunks.iter().copied());
     }
     if let Some(blocks) = &arguments.blocks {
         builder = builder.blocks(blocks.iter().copied());
     }
-    builder.create(temporary.path()).map_err(|error| match error.kind() {
+    builder.create(path).map_err(|error| match error.kind() {
         ErrorKind::InvalidParam => Failure::usage(error.to_string()),
         _ => Failure::file(&arguments.output, error),
     })
@@ -190,7 +213,7 @@ fn check_blocks(arguments: &ImportArguments) -> Result<(), Failure> {
 }
 
 /// Copies all items. Each chunk is compressed once.
-fn copy(
+fn copy_items(
     source: &mut Source<'_>,
     array: &mut AnyArray,
     destination: &Path,

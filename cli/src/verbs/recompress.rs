@@ -4,20 +4,24 @@ use crate::args::RecompressArguments;
 use crate::array_reader::ArrayReader;
 use crate::error::{Failure, WithPath};
 use crate::input::Content;
-use crate::output::TemporaryPath;
+use crate::output::{OutputPlace, TemporaryPath, name_temporary_file};
 use crate::pipeline::{append_chunks, chunk_source, stream_source};
 use crate::size::with_unit;
 use crate::terminal::{Progress, Terminal};
 use crate::transfer::{for_each_file, ratio};
 use crate::verbs::compress::{create_frame, whole_items};
-use blosc2::{AnyArray, Codec, Encoder, Filter, Metalayers, Params, SuperChunk, SuperChunkInfo};
-use std::fs::{self, File};
+use blosc2::{AnyArray, Encoder, Metalayers, Params, SuperChunk, SuperChunkInfo};
+use std::fs;
 use std::io::BufRead;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// Runs the verb.
 pub(crate) fn run(arguments: &RecompressArguments, terminal: &Terminal) -> Result<(), Failure> {
+    if arguments.output.is_some() && arguments.files.len() > 1 {
+        let count = arguments.files.len();
+        return Err(Failure::usage(format!("--output with {count} inputs, expected one")));
+    }
     for_each_file(&arguments.files, terminal, |file| {
         Recompression { name: file, arguments, terminal, threads: arguments.threads.count() }.run()
     })
@@ -33,7 +37,7 @@ struct Recompression<'a> {
 }
 
 impl Recompression<'_> {
-    /// Writes the new file, compares it with the old one, and replaces that.
+    /// Writes the new file, compares it with the old one, and replaces that unless there is another output.
     fn run(&self) -> Result<(), Failure> {
         let start = Instant::now();
         // The file of a symbolic link is replaced, not the link.
@@ -48,21 +52,26 @@ impl Recompression<'_> {
             Content::SuperChunk(schunk) => schunk.info(),
         };
         self.check_source(&info, metadata.len())?;
-        let params = self.params(&info)?;
-        let temporary = TemporaryPath::new(&path)?;
-        match &old {
-            Content::Array(array) => self.write_array(array, &params, temporary.path())?,
+        let (params, is_lossy) = self.params(&info)?;
+        let destination = self.destination(&path)?;
+        let temporary = TemporaryPath::new(&destination)?;
+        let name = self.arguments.output.as_deref().unwrap_or(self.name);
+        name_temporary_file(temporary.path(), &name.display().to_string());
+        self.arguments.checksums.apply(info.has_checksums, || match &old {
+            Content::Array(array) => self.write_array(array, &params, temporary.path()),
             Content::SuperChunk(schunk) => {
-                self.write_super_chunk(schunk, &params, &metadata, temporary.path())?;
+                self.write_super_chunk(schunk, &params, &metadata, temporary.path())
             }
-        }
+        })?;
         fs::set_permissions(temporary.path(), metadata.permissions()).with_path(temporary.path())?;
-        self.check_result(&old, temporary.path())?;
-        let file = File::open(temporary.path()).with_path(temporary.path())?;
-        file.sync_all().with_path(temporary.path())?;
-        let (before, after) = (metadata.len(), file.metadata().with_path(temporary.path())?.len());
+        self.check_result(&old, temporary.path(), is_lossy)?;
+        let (before, after) = (metadata.len(), temporary.path().metadata().with_path(&destination)?.len());
         drop(old);
-        temporary.commit(true)?;
+        let (replaces, is_durable) = match &self.arguments.output {
+            None => (true, true),
+            Some(_) => (self.arguments.force, self.arguments.durability.survives_power_loss()),
+        };
+        temporary.commit(replaces, is_durable)?;
         self.terminal.note(&format!(
             "{}: {} ({}) -> {} ({}), {:.1} s",
             self.name.display(),
@@ -73,6 +82,15 @@ impl Recompression<'_> {
             start.elapsed().as_secs_f64()
         ));
         Ok(())
+    }
+
+    /// Returns the path of the new file.
+    fn destination(&self, path: &Path) -> Result<PathBuf, Failure> {
+        let Some(output) = &self.arguments.output else { return Ok(path.to_owned()) };
+        match OutputPlace::new(output, self.name, self.arguments.force)? {
+            OutputPlace::File(file) => Ok(file),
+            OutputPlace::Stream(_) => Err(Failure::file(output, "is no file, expected the name of one")),
+        }
     }
 
     /// Refuses a file of which something would be lost.
@@ -89,20 +107,21 @@ impl Recompression<'_> {
         Ok(())
     }
 
-    /// Returns the parameters of the new file.
-    fn params(&self, info: &SuperChunkInfo) -> Result<Params, Failure> {
+    /// Returns the parameters of the new file, and whether they change the content.
+    fn params(&self, info: &SuperChunkInfo) -> Result<(Params, bool), Failure> {
         let mut params = self.arguments.compression.changed(info.params.clone()).threads(self.threads);
         if self.arguments.chunksize.is_some() && self.arguments.compression.blocksize.is_none() {
             // The block size was chosen for the old chunks.
             params = params.blocksize(0);
         }
-        if let Some(lossy) = lossy(&params) {
-            let name = self.name.display();
-            return Err(Failure::usage(format!(
-                "{name}: {lossy} changes the content, expected other --filters and --codec"
-            )));
+        let lossy_part = self.arguments.compression.check_lossy(&params)?;
+        match &lossy_part {
+            Some(part) if self.arguments.output.is_none() => Err(Failure::usage(format!(
+                "{}: {part} changes the content, expected --output: the old file is not replaced",
+                self.name.display()
+            ))),
+            _ => Ok((params, lossy_part.is_some())),
         }
-        Ok(params)
     }
 
     /// Writes an array with other parameters to the new file `path`.
@@ -127,7 +146,8 @@ impl Recompression<'_> {
     ) -> Result<(), Failure> {
         let chunksize = self.arguments.chunksize.map(|size| whole_items(size, old.typesize())).transpose()?;
         let mut encoder = Encoder::new(params).with_path(self.name)?;
-        let mut new = create_frame(path, params, Some(metadata.permissions()))?;
+        let level = self.arguments.durability.level();
+        let mut new = create_frame(path, params, level, Some(metadata.permissions()))?;
         let layers = old.metalayers();
         for name in layers.fixed_names() {
             let content = self.metalayer(&name, layers.fixed(&name))?;
@@ -159,8 +179,8 @@ impl Recompression<'_> {
         })
     }
 
-    /// Checks the new file at `path`, and compares its content with that of the old one.
-    fn check_result(&self, old: &Content, path: &Path) -> Result<(), Failure> {
+    /// Checks the new file at `path`, and compares its content with that of the old one, unless it `is_lossy`.
+    fn check_result(&self, old: &Content, path: &Path, is_lossy: bool) -> Result<(), Failure> {
         if let Some(damage) = blosc2::verify(path, self.threads).with_path(path)?.first() {
             return Err(Failure::file(self.name, format!("the new file is damaged: {}", damage.message)));
         }
@@ -168,10 +188,13 @@ impl Recompression<'_> {
             (Content::Array(old), Content::Array(new)) => {
                 let layers = (old.metalayers().with_path(self.name)?, new.metalayers().with_path(path)?);
                 self.compare_metalayers(layers)?;
-                self.compare_arrays(old, &new)
+                self.compare_arrays(old, &new, is_lossy)
             }
             (Content::SuperChunk(old), Content::SuperChunk(new)) => {
                 self.compare_metalayers((old.metalayers(), new.metalayers()))?;
+                if is_lossy {
+                    return Ok(());
+                }
                 self.compare_contents(old.nbytes(), old.reader(), new.reader())
             }
             _ => Err(self.difference("one is an array")),
@@ -185,9 +208,12 @@ impl Recompression<'_> {
         if maps(old)? == maps(new)? { Ok(()) } else { Err(self.difference("metalayers")) }
     }
 
-    fn compare_arrays(&self, old: &AnyArray, new: &AnyArray) -> Result<(), Failure> {
+    fn compare_arrays(&self, old: &AnyArray, new: &AnyArray, is_lossy: bool) -> Result<(), Failure> {
         if (old.shape(), old.dtype(), old.dtype_format()) != (new.shape(), new.dtype(), new.dtype_format()) {
             return Err(self.difference("shapes or types"));
+        }
+        if is_lossy {
+            return Ok(());
         }
         let nbytes = old.nitems() * old.typesize() as u64;
         self.compare_contents(nbytes, ArrayReader::of_array(old), ArrayReader::of_array(new))
@@ -227,17 +253,4 @@ impl Recompression<'_> {
     fn progress(&self, action: &str, nbytes: Option<u64>) -> Progress {
         self.terminal.progress(&format!("{}: {action}", self.name.display()), nbytes)
     }
-}
-
-/// Returns the name of a filter or codec that does not keep the content.
-fn lossy(params: &Params) -> Option<String> {
-    let is_lossy = |filter: &&Filter| {
-        matches!(filter, Filter::TruncatePrecision(_) | Filter::TruncateInteger(_) | Filter::NdMean(_))
-    };
-    if let Some(filter) = params.get_filters().iter().find(is_lossy) {
-        return Some(format!("the filter {filter}"));
-    }
-    let codec = params.get_codec();
-    matches!(codec, Codec::ZfpAccuracy | Codec::ZfpPrecision | Codec::ZfpRate)
-        .then(|| format!("the codec {codec}"))
 }

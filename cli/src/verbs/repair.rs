@@ -7,8 +7,11 @@
 use crate::args::RepairArguments;
 use crate::damage::{DamagedPart, OtherData};
 use crate::error::{Failure, WithPath};
+use crate::input::{checksums_of, not_a_frame};
+use crate::kind::stored_len;
 use crate::output::{TemporaryPath, check_is_new};
 use crate::results::Results;
+use crate::size::count;
 use crate::terminal::Terminal;
 use blosc2::{Damage, Part, Repaired, SuperChunk};
 use serde::Serialize;
@@ -35,14 +38,25 @@ pub(crate) fn run(arguments: &RepairArguments, terminal: &Terminal) -> Result<()
     check_is_new(&destination)?;
     let metadata = source.metadata().with_path(source)?;
     let temporary = TemporaryPath::new(&destination)?;
-    let repaired = blosc2::repair(source, temporary.path(), arguments.threads.count()).with_path(source)?;
+    let nbytes = stored_len(source).with_path(source)?;
+    // The chunks of the source are checked, and then those of the new file.
+    let progress = terminal.progress("repair", Some(2 * nbytes));
+    let repaired = arguments
+        .checksums
+        .apply(checksums_of(source) != Some(false), || {
+            blosc2::repair_with_progress(source, temporary.path(), arguments.threads.count(), &|n| {
+                progress.add(n)
+            })
+        })
+        .map_err(|error| not_a_frame(source, source, error))?;
+    drop(progress);
     let lost = lost_chunks(&repaired, temporary.path())?;
     // A file without chunks is whole without any.
     let is_saved = repaired.saved > 0 || lost == 0;
     if is_saved {
         // The new file has the mode of the damaged one, so that the same users can read it.
         temporary.copy_metadata(&metadata)?;
-        temporary.commit(false)?;
+        temporary.commit(false, arguments.durability.survives_power_loss())?;
     }
     let repair = Repair {
         source: source.display().to_string(),
@@ -96,7 +110,7 @@ fn print(repair: &Repair, as_json: bool) -> Result<(), Failure> {
         results.line(format_args!("{}: {damage}", repair.source))?;
     }
     let path = repair.destination.as_ref().unwrap_or(&repair.source);
-    results.line(format_args!("{path}: {} chunks saved, {} lost", repair.saved, repair.lost))?;
+    results.line(format_args!("{path}: {} saved, {} lost", count(repair.saved, "chunk"), repair.lost))?;
     if let Some(other_data) = &repair.other_data {
         results.line(format_args!("{}: {other_data}, which are not saved", repair.source))?;
     }

@@ -17,10 +17,9 @@ pub(crate) fn run(arguments: &SliceArguments, _terminal: &Terminal) -> Result<()
     }?;
     let format = format_of(&content, arguments.format);
     let mut pipe = stdout(format, arguments.force)?;
-    // At the end of the reader there is nothing else to write.
-    let _ = match &content {
+    match &content {
         Content::Array(array) => write_array(array, &selection, format, path, &mut pipe)?,
         Content::SuperChunk(schunk) => write_items(schunk, &selection, path, &mut pipe)?,
-    };
+    }
     pipe.finish()
 }

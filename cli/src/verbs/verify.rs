@@ -1,15 +1,17 @@
 //! `blosc2 verify`: reads and checks everything in files, and lists what is damaged.
 //!
 //! With `--json`, an array with one object for each file: `path`; `status`: `ok`, `damaged` or `unreadable`; `error`: of
-//! an unreadable file, otherwise null; `damages`: the [damaged parts](DamagedPart); `other_data`: the
+//! an unreadable file, otherwise null; `has_checksums`: whether the file has checksums, null if its header cannot be read;
+//! `damages`: the [damaged parts](DamagedPart); `other_data`: the
 //! [data behind the frame](OtherData), or null.
 
 use crate::args::VerifyArguments;
 use crate::damage::{DamagedPart, OtherData};
 use crate::error::{Failure, WithPath};
-use crate::kind::Kind;
+use crate::input::{checksums_of, not_a_frame};
+use crate::kind::{Kind, stored_len};
 use crate::results::Results;
-use crate::terminal::Terminal;
+use crate::terminal::{Progress, Terminal};
 use blosc2::{Chunk, Decoder};
 use serde::Serialize;
 use std::path::Path;
@@ -19,6 +21,7 @@ struct Checked {
     path: String,
     status: Status,
     error: Option<String>,
+    has_checksums: Option<bool>,
     damages: Vec<DamagedPart>,
     other_data: Option<OtherData>,
 }
@@ -37,10 +40,12 @@ pub(crate) fn run(arguments: &VerifyArguments, terminal: &Terminal) -> Result<()
     let mut results = Results::new();
     let mut is_whole = true;
     let mut array = arguments.json.then(|| results.json_array());
-    let progress = terminal.count_progress("verify", arguments.files.len() as u64);
+    // A file that cannot be read is reported when it is checked.
+    let nbytes = arguments.files.iter().filter_map(|path| stored_len(path).ok()).sum();
+    let progress = terminal.progress("verify", Some(nbytes));
     let mut lines = Vec::new();
     for path in &arguments.files {
-        let checked = check(path, threads);
+        let checked = check(path, threads, &progress);
         is_whole &= checked.status == Status::Ok;
         if let Some(error) = &checked.error {
             terminal.error(error);
@@ -49,7 +54,6 @@ pub(crate) fn run(arguments: &VerifyArguments, terminal: &Terminal) -> Result<()
             Some(array) => array.element(&checked)?,
             None => lines.extend(lines_of(&checked, terminal)),
         }
-        progress.add(1);
     }
     drop(progress);
     if let Some(array) = array {
@@ -63,17 +67,24 @@ pub(crate) fn run(arguments: &VerifyArguments, terminal: &Terminal) -> Result<()
 }
 
 /// Checks the file or directory at `path`.
-fn check(path: &Path, threads: usize) -> Checked {
-    let (status, error, damages) = match damages(path, threads) {
+fn check(path: &Path, threads: usize, progress: &Progress) -> Checked {
+    let (status, error, damages) = match damages(path, threads, progress) {
         Ok(damages) if damages.is_empty() => (Status::Ok, None, damages),
         Ok(damages) => (Status::Damaged, None, damages),
         Err(failure) => (Status::Unreadable, failure.message().map(str::to_owned), Vec::new()),
     };
-    Checked { path: path.display().to_string(), status, error, damages, other_data: OtherData::behind(path) }
+    Checked {
+        path: path.display().to_string(),
+        status,
+        error,
+        has_checksums: checksums_of(path),
+        damages,
+        other_data: OtherData::behind(path),
+    }
 }
 
 /// Returns the damaged parts.
-fn damages(path: &Path, threads: usize) -> Result<Vec<DamagedPart>, Failure> {
+fn damages(path: &Path, threads: usize, progress: &Progress) -> Result<Vec<DamagedPart>, Failure> {
     match Kind::of(path)? {
         Kind::Chunk => {
             let bytes = std::fs::read(path).with_path(path)?;
@@ -85,7 +96,8 @@ fn damages(path: &Path, threads: usize) -> Result<Vec<DamagedPart>, Failure> {
         }
         // Also a file whose magic is damaged, and a directory without its index file, can be recognised.
         Kind::Frame | Kind::FrameDirectory | Kind::Directory | Kind::Other => {
-            let damages = blosc2::verify(path, threads).with_path(path)?;
+            let damages = blosc2::verify_with_progress(path, threads, &|nbytes| progress.add(nbytes))
+                .map_err(|error| not_a_frame(path, path, error))?;
             Ok(damages.iter().map(DamagedPart::from).collect())
         }
     }
@@ -94,7 +106,10 @@ fn damages(path: &Path, threads: usize) -> Result<Vec<DamagedPart>, Failure> {
 fn lines_of(checked: &Checked, terminal: &Terminal) -> Vec<String> {
     let path = &checked.path;
     let mut lines: Vec<String> = match checked.status {
-        Status::Ok if !terminal.is_quiet() => vec![format!("{path}: ok")],
+        Status::Ok if !terminal.is_quiet() => vec![match checked.has_checksums {
+            Some(true) => format!("{path}: ok, all checksums are right"),
+            _ => format!("{path}: ok, but without checksums, so that changed bytes may not be found"),
+        }],
         Status::Ok | Status::Unreadable => Vec::new(),
         Status::Damaged => checked.damages.iter().map(|damage| format!("{path}: {damage}")).collect(),
     };

@@ -163,9 +163,9 @@ fn equal_files_are_told_if_verbose() {
 fn missing_and_damaged_files_are_errors() {
     let directory = Directory::new();
     write_schunk(&directory.path("a"), 1, &[b"x"]);
-    directory.fails(&["diff", "a", "missing"], 1, &["missing: "]);
+    directory.fails(&["diff", "a", "missing"], 2, &["missing: "]);
     // A frame without its end is damaged, no file of another kind.
     let frame = directory.read("a");
     directory.write("damaged", &frame[..50]);
-    directory.fails(&["diff", "a", "damaged"], 1, &["damaged: "]);
+    directory.fails(&["diff", "a", "damaged"], 2, &["damaged: "]);
 }

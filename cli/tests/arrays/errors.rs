@@ -119,5 +119,5 @@ fn damaged_chunks_are_errors_and_leave_no_file() {
     directory.fails(&["export", "a.b2nd", "a.npy"], 1, &["a.b2nd: "]);
     directory.fails(&["cat", "a.b2nd"], 1, &["a.b2nd: "]);
     directory.write("b", &[0; 10]);
-    directory.fails(&["diff", "b", "a.b2nd"], 1, &["a.b2nd: "]);
+    directory.fails(&["diff", "b", "a.b2nd"], 2, &["a.b2nd: "]);
 }

@@ -135,7 +135,12 @@ fn a_closed_pipe_is_no_error() {
     let values: Vec<u8> = (0..4_000_000u32).map(|n| n as u8).collect();
     write_array(&directory.path("a.b2nd"), "|u1", 1, &[1000, 4000], &[100, 4000], &values);
     write_schunk(&directory.path("b.b2frame"), 1, &[&values]);
-    let cases: [&[&str]; 5] = [
+    write_schunk(&directory.path("c.b2frame"), 1, &vec![&b"item"[..]; 10_000]);
+    directory.write("noise", &noise(4_000_000, 7));
+    let cases: [&[&str]; 8] = [
+        &["decompress", "-q", "b.b2frame", "-o", "-"],
+        &["compress", "-q", "noise", "-o", "-"],
+        &["info", "--chunks", "c.b2frame"],
         &["cat", "a.b2nd", "a.b2nd"],
         &["cat", "b.b2frame"],
         &["cat", "--format=raw", "a.b2nd"],

@@ -11,6 +11,7 @@ use super::trailer::FINGERPRINT_LEN;
 use crate::environment;
 use crate::error::{Result, ensure, err};
 use crate::fallible;
+use std::cell::Cell;
 use std::fmt;
 
 /// The use of checksums by a handle.
@@ -29,9 +30,13 @@ pub(crate) enum ChecksumMode {
 }
 
 impl ChecksumMode {
-    /// Returns the mode of frames that are created or opened now: the value of the environment variable
-    /// `BLOSC2_CHECKSUMS` (`off`, `verify` or `on`), otherwise `default`. Any other value is reported by `BLOSC_TRACE`.
+    /// Returns the mode of frames that this thread creates or opens now: that of [`with_checksums`], otherwise the value
+    /// of the environment variable `BLOSC2_CHECKSUMS` (`off`, `verify` or `on`), otherwise `default`. Any other value is
+    /// reported by `BLOSC_TRACE`.
     pub(in crate::frame) fn from_environment(default: ChecksumMode) -> ChecksumMode {
+        if let Some(mode) = THREAD_MODE.get() {
+            return mode;
+        }
         let Some(value) = environment::var(c"BLOSC2_CHECKSUMS") else { return default };
         match value.to_bytes() {
             b"off" => ChecksumMode::Off,
@@ -55,6 +60,25 @@ impl ChecksumMode {
             _ => ChecksumMode::Verify,
         }
     }
+}
+
+thread_local! {
+    /// The mode of the frames that this thread creates or opens, if it is not that of the environment.
+    static THREAD_MODE: Cell<Option<ChecksumMode>> = const { Cell::new(None) };
+}
+
+/// Calls `f`. New frames that this thread creates meanwhile have checksums, or none.
+pub fn with_checksums<R>(has_checksums: bool, f: impl FnOnce() -> R) -> R {
+    /// Restores the mode, also after a panic.
+    struct Restore(Option<ChecksumMode>);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            THREAD_MODE.set(self.0);
+        }
+    }
+    let mode = if has_checksums { ChecksumMode::Write } else { ChecksumMode::Verify };
+    let _restore = Restore(THREAD_MODE.replace(Some(mode)));
+    f()
 }
 
 /// The first bytes of a table: the magic and the version. The number of stored pages follows, in three bytes.

@@ -59,7 +59,7 @@ impl Frame {
     }
 
     /// Returns whether the parsed state was checked by the frame's checksums.
-    pub(in crate::frame) fn has_checksums(&self) -> bool {
+    pub(crate) fn has_checksums(&self) -> bool {
         self.inner.read_recursive().index.checksums.is_some()
     }
 

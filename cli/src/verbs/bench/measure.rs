@@ -2,6 +2,7 @@
 
 use super::grid::Cell;
 use super::sample::Sample;
+use crate::array_reader::resize;
 use blosc2::{Chunk, Decoder, Encoder};
 use std::error::Error;
 use std::time::{Duration, Instant};
@@ -56,7 +57,11 @@ pub(super) fn measure(cell: Cell, sample: &Sample, threads: usize) -> Result<Row
     })?;
     let mut decoder = Decoder::with_threads(threads)?;
     // Written here, so that the first repetition does not wait for pages of memory.
-    let mut contents: Vec<Vec<u8>> = sample.chunks.iter().map(|content| vec![1; content.len()]).collect();
+    let mut contents: Vec<Vec<u8>> = vec![Vec::new(); sample.chunks.len()];
+    for (content, chunk) in contents.iter_mut().zip(&sample.chunks) {
+        resize(content, chunk.len())?;
+        content.fill(1);
+    }
     let read_seconds = best_time(|| {
         for (chunk, content) in chunks.iter().zip(&mut contents) {
             decoder.decompress_into(chunk, content)?;

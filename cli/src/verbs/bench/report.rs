@@ -5,7 +5,7 @@ use super::sample::Sample;
 use crate::args::BenchArguments;
 use crate::error::Failure;
 use crate::results::Results;
-use crate::size::with_unit;
+use crate::size::{count, with_unit};
 use serde::{Serialize, Serializer};
 
 /// The rate at which the compressed bytes are transferred, for the balanced row, in MB/s.
@@ -99,12 +99,12 @@ impl Report {
     /// Prints the table, and the recommended options.
     pub(super) fn print(&self, results: &mut Results) -> Result<(), Failure> {
         results.line(format_args!(
-            "{}: {} of {} in {} chunks, {} threads; speeds in MB of content per second",
+            "{}: {} of {} in {}, {}; speeds in MB of content per second",
             self.file,
             with_unit(self.sample_bytes),
             with_unit(self.content_bytes),
-            self.sample_chunks,
-            self.threads
+            count(self.sample_chunks as u64, "chunk"),
+            count(self.threads as u64, "thread")
         ))?;
         results.line("")?;
         results.line(format_args!(

@@ -1,7 +1,9 @@
 //! The part of the data that is measured.
 
 use crate::args::BenchArguments;
+use crate::array_reader::resize;
 use crate::error::{Failure, WithPath};
+use crate::input::open_frame;
 use crate::kind::Kind;
 use blosc2::{Chunk, OpenOptions};
 use std::fs::{self, File};
@@ -52,15 +54,10 @@ impl Sample {
         let mut chunks = Vec::with_capacity(places.len());
         for (offset, len) in places {
             let mut chunk = Vec::new();
+            // A chunk has at most the length of the sample.
+            resize(&mut chunk, len as usize).with_path(path)?;
             content.bytes.seek(SeekFrom::Start(offset)).with_path(path)?;
-            content.bytes.by_ref().take(len).read_to_end(&mut chunk).with_path(path)?;
-            if chunk.len() as u64 != len {
-                let found = chunk.len();
-                return Err(Failure::file(
-                    path,
-                    format_args!("{found} bytes at byte {offset}, expected {len}"),
-                ));
-            }
+            content.bytes.read_exact(&mut chunk).with_path(path)?;
             chunks.push(chunk);
         }
         Ok(Sample { chunks, chunksize, content_bytes, typesize })
@@ -76,7 +73,7 @@ impl Sample {
 fn open(path: &Path, threads: usize) -> Result<Content, Failure> {
     match Kind::of(path)? {
         Kind::Frame | Kind::FrameDirectory => {
-            let schunk = OpenOptions::new().threads(threads).open(path).with_path(path)?;
+            let schunk = open_frame(path, path, &OpenOptions::new().threads(threads))?;
             let typesize = schunk.typesize().clamp(1, usize::from(u8::MAX));
             let reader = schunk.into_reader();
             let nbytes = reader.nbytes();

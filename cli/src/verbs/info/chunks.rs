@@ -2,7 +2,7 @@
 
 use super::subject::Subject;
 use crate::terminal::Terminal;
-use blosc2::{ChunkInfo, Special};
+use blosc2::{ChunkInfo, Codec, Special};
 use serde::{Serialize, Serializer};
 
 /// The numbers of chunks.
@@ -26,6 +26,10 @@ pub(super) struct ChunkCounts {
     pub with_dictionary: u64,
     /// Chunks whose header cannot be read.
     pub unreadable: u64,
+    /// The codecs of the compressed chunks.
+    pub codecs: Vec<String>,
+    /// The lists of filters of the compressed chunks, each once.
+    pub filters: Vec<Vec<String>>,
     /// The error of the first of those.
     #[serde(skip)]
     pub first_error: Option<String>,
@@ -37,10 +41,11 @@ impl ChunkCounts {
         /// Number of chunks after which the progress is updated.
         const STEP: u64 = 1024;
         let mut counts = ChunkCounts { count: subject.nchunks(), ..ChunkCounts::default() };
+        let header_codec = subject.codec();
         let progress = terminal.count_progress("chunks", counts.count);
         for nchunk in 0..counts.count {
             match subject.chunk_info(nchunk) {
-                Ok(info) => counts.add(&info),
+                Ok(info) => counts.add(&info, &header_codec),
                 Err(error) => {
                     counts.unreadable += 1;
                     counts.first_error.get_or_insert_with(|| format!("chunk {nchunk}: {error}"));
@@ -53,7 +58,8 @@ impl ChunkCounts {
         counts
     }
 
-    fn add(&mut self, info: &ChunkInfo) {
+    /// Adds a chunk of a file whose header states the codec `header_codec`.
+    fn add(&mut self, info: &ChunkInfo, header_codec: &str) {
         let count = match info.special {
             Some(Special::Zeros) => &mut self.zeros,
             Some(Special::Nans) => &mut self.nans,
@@ -64,6 +70,22 @@ impl ChunkCounts {
         };
         *count += 1;
         self.with_dictionary += u64::from(info.has_dictionary);
+        if info.special.is_none() && !info.is_stored {
+            // A chunk of LZ4HC has the format of LZ4.
+            let is_lz4hc = info.codec == Codec::Lz4 && header_codec == "lz4hc";
+            add_once(
+                &mut self.codecs,
+                if is_lz4hc { header_codec.to_owned() } else { info.codec.to_string() },
+            );
+            add_once(&mut self.filters, info.filters.iter().map(ToString::to_string).collect());
+        }
+    }
+}
+
+/// Adds a value that the list does not have.
+fn add_once<T: PartialEq>(list: &mut Vec<T>, value: T) {
+    if !list.contains(&value) {
+        list.push(value);
     }
 }
 

@@ -12,7 +12,7 @@ use serde::Serialize;
 #[derive(Serialize)]
 pub(super) struct Description<'a> {
     pub path: String,
-    /// `array`, `super-chunk` or `chunk`.
+    /// `array`, `super-chunk`, `lazy expression` or `chunk`.
     #[serde(rename = "type")]
     pub kind: &'static str,
     /// `file` or `directory`.
@@ -38,11 +38,14 @@ pub(super) struct Description<'a> {
     pub other_data: Option<OtherData>,
     /// `nbytes` divided by `file_bytes`.
     pub ratio: f64,
+    pub has_checksums: bool,
+    /// The codec of the chunks if they have one, otherwise that of the header.
     pub codec: String,
     /// The codec's own byte of parameters.
     pub codec_meta: Option<u8>,
     pub level: Option<u8>,
-    /// The filters in the order in which they are applied.
+    /// The filters in the order in which they are applied: those of the chunks if they have the same, otherwise those of
+    /// the header.
     pub filters: Vec<String>,
     /// Length of the content of a chunk in bytes, if all have the same.
     pub chunksize: Option<usize>,
@@ -61,6 +64,7 @@ impl Description<'_> {
         terminal: &Terminal,
     ) -> Description<'a> {
         let array = subject.array();
+        let chunks = ChunkCounts::read(subject, terminal);
         let compression = Compression::of(subject);
         let metalayers = match &subject.content {
             SubjectContent::Frame(schunk, _) => metalayer::read_all(schunk.metalayers(), arguments.meta),
@@ -81,12 +85,19 @@ impl Description<'_> {
             file_bytes: subject.file_bytes,
             other_data: OtherData::behind(&subject.path),
             ratio: subject.ratio(),
-            codec: subject.codec(),
+            has_checksums: subject.has_checksums(),
+            codec: match &chunks.codecs[..] {
+                [codec] => codec.clone(),
+                _ => subject.codec(),
+            },
             codec_meta: compression.codec_meta,
             level: compression.level,
-            filters: compression.filters,
+            filters: match &chunks.filters[..] {
+                [filters] => filters.clone(),
+                _ => compression.filters,
+            },
             chunksize: compression.chunksize,
-            chunks: ChunkCounts::read(subject, terminal),
+            chunks,
             metalayers,
             chunk_list: arguments.chunks.then_some(ChunkList(subject)),
         }

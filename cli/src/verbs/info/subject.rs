@@ -1,9 +1,10 @@
 //! Files that are described.
 
 use crate::error::{Failure, WithPath};
-use crate::kind::Kind;
+use crate::input::is_computed;
+use crate::kind::{Kind, stored_len};
 use blosc2::{AnyArray, ChunkInfo, SuperChunk};
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -43,18 +44,12 @@ impl Subject {
                 file.take(CHUNK_HEADER_LEN).read_to_end(&mut head).with_path(path)?;
                 SubjectContent::Chunk(ChunkInfo::from_header(&head).with_path(path)?)
             }
-            Kind::Directory => {
-                return Err(Failure::file(
-                    path,
-                    "a directory without chunks.b2frame, expected a sparse frame",
-                ));
-            }
-            Kind::Other => {
-                return Err(Failure::file(path, "no frame and no chunk, expected a Blosc2 file"));
+            Kind::Directory | Kind::Other => {
+                return Err(Failure::file(path, kind.explain().unwrap_or_default()));
             }
         };
         let is_directory = kind == Kind::FrameDirectory;
-        let file_bytes = if is_directory { directory_len(path)? } else { len_of(path)? };
+        let file_bytes = stored_len(path).with_path(path)?;
         Ok(Subject { path: path.to_owned(), is_directory, file_bytes, content })
     }
 
@@ -74,9 +69,10 @@ impl Subject {
         }
     }
 
-    /// Returns `array`, `super-chunk` or `chunk`.
+    /// Returns `array`, `super-chunk`, `lazy expression` or `chunk`.
     pub(super) fn type_name(&self) -> &'static str {
         match &self.content {
+            SubjectContent::Frame(schunk, _) if is_computed(schunk) => "lazy expression",
             SubjectContent::Frame(_, Some(_)) => "array",
             SubjectContent::Frame(_, None) => "super-chunk",
             SubjectContent::Chunk(_) => "chunk",
@@ -127,6 +123,14 @@ impl Subject {
         self.nbytes() as f64 / self.file_bytes.max(1) as f64
     }
 
+    /// Returns whether the file has checksums.
+    pub(super) fn has_checksums(&self) -> bool {
+        match &self.content {
+            SubjectContent::Frame(schunk, _) => schunk.info().has_checksums,
+            SubjectContent::Chunk(_) => false,
+        }
+    }
+
     /// Returns the name of the codec.
     pub(super) fn codec(&self) -> String {
         match &self.content {
@@ -134,17 +138,4 @@ impl Subject {
             SubjectContent::Chunk(info) => info.codec.to_string(),
         }
     }
-}
-
-fn len_of(path: &Path) -> Result<u64, Failure> {
-    Ok(fs::metadata(path).with_path(path)?.len())
-}
-
-/// Returns the length of all files in the directory of a sparse frame.
-fn directory_len(path: &Path) -> Result<u64, Failure> {
-    let mut len = 0;
-    for entry in fs::read_dir(path).with_path(path)? {
-        len += entry.and_then(|entry| entry.metadata()).with_path(path)?.len();
-    }
-    Ok(len)
 }

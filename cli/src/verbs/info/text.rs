@@ -5,7 +5,7 @@ use super::describe::Description;
 use super::metalayer::Metalayer;
 use crate::error::Failure;
 use crate::results::Results;
-use crate::size::with_unit;
+use crate::size::{count, with_unit};
 
 /// Width of the names of the lines, in characters.
 const KEY_WIDTH: usize = 12;
@@ -52,18 +52,19 @@ fn properties(description: &Description<'_>) -> Vec<(&'static str, String)> {
     if let Some(extents_of_block) = &description.block_shape {
         lines.push(("blocks", extents(extents_of_block)));
     }
-    lines.push(("items", format!("{} of {} bytes", description.items, description.typesize)));
+    lines.push(("items", format!("{} of {}", description.items, count(description.typesize as u64, "byte"))));
     lines.push(("size", bytes(description.nbytes)));
     lines.push(("compressed", bytes(description.file_bytes)));
     lines.push(("ratio", format!("{:.2}", description.ratio)));
     lines.push(("codec", codec(description)));
     lines.push(("filters", list_or(&description.filters, "none")));
+    lines.push(("checksums", if description.has_checksums { "yes" } else { "no" }.to_owned()));
     lines.push(("chunk count", description.chunks.count.to_string()));
     lines.push(("special", special(&description.chunks)));
     lines.push(("stored", description.chunks.stored.to_string()));
     lines.push(("dictionary", dictionary(&description.chunks)));
     if description.chunks.unreadable > 0 {
-        lines.push(("unreadable", format!("{} chunks", description.chunks.unreadable)));
+        lines.push(("unreadable", count(description.chunks.unreadable, "chunk")));
     }
     if let Some(other_data) = &description.other_data {
         lines.push(("note", other_data.to_string()));
@@ -92,9 +93,10 @@ fn print_metalayers(description: &Description<'_>, results: &mut Results) -> Res
 
 fn name_and_size(metalayer: &Metalayer) -> String {
     let name = metalayer.name.escape_debug();
-    metalayer
-        .nbytes
-        .map_or_else(|| format!("{name} (unreadable)"), |nbytes| format!("{name} ({nbytes} bytes)"))
+    metalayer.nbytes.map_or_else(
+        || format!("{name} (unreadable)"),
+        |nbytes| format!("{name} ({})", count(nbytes as u64, "byte")),
+    )
 }
 
 fn chunk_line(chunk: &ChunkLine) -> String {
@@ -112,11 +114,14 @@ pub(super) fn extents<T: ToString>(extents: &[T]) -> String {
 
 /// Returns a number of bytes with a unit, and the exact number.
 fn bytes(nbytes: u64) -> String {
-    if nbytes < 1024 { format!("{nbytes} bytes") } else { format!("{} ({nbytes} bytes)", with_unit(nbytes)) }
+    if nbytes < 1024 { count(nbytes, "byte") } else { format!("{} ({nbytes} bytes)", with_unit(nbytes)) }
 }
 
 fn codec(description: &Description<'_>) -> String {
     let mut text = description.codec.clone();
+    if let [_, _, ..] = &description.chunks.codecs[..] {
+        text = description.chunks.codecs.join(" and ");
+    }
     if let Some(meta) = description.codec_meta.filter(|&meta| meta > 0) {
         text.push_str(&format!(":{meta}"));
     }
@@ -149,6 +154,6 @@ fn dictionary(counts: &ChunkCounts) -> String {
     if counts.with_dictionary == 0 {
         "no".to_owned()
     } else {
-        format!("in {} chunks", counts.with_dictionary)
+        format!("in {}", count(counts.with_dictionary, "chunk"))
     }
 }

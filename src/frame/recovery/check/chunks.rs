@@ -79,6 +79,8 @@ pub(crate) struct ChunkChecker<'a> {
     checksums: &'a ChunkChecksums,
     container: Container,
     nthreads: usize,
+    /// Receives the length, in bytes, of each stored chunk that was checked.
+    progress: &'a dyn Fn(u64),
 }
 
 impl<'a> ChunkChecker<'a> {
@@ -90,11 +92,12 @@ impl<'a> ChunkChecker<'a> {
         metalayers: &[Metalayer<'_>],
         checksums: &'a ChunkChecksums,
         nthreads: usize,
+        progress: &'a dyn Fn(u64),
     ) -> Self {
         let is_array = |metalayer: &&Metalayer<'_>| metalayer.name == B2ND_METALAYER.to_bytes();
         let blockshape = metalayers.iter().find(is_array).and_then(|array| BlockShape::parse(array.content));
         let container = Container { typesize: header.typesize, blockshape };
-        ChunkChecker { files, header, checksums, container, nthreads }
+        ChunkChecker { files, header, checksums, container, nthreads, progress }
     }
 
     pub(crate) fn file_offset(&self, location: u64) -> u64 {
@@ -211,6 +214,7 @@ impl<'a> ChunkChecker<'a> {
             Err(_) if len.is_some() => self.units_of(location, numbers.first(), buffer)?,
             _ => None,
         };
+        (self.progress)(len.unwrap_or(0));
         visit(&CheckedChunk {
             location,
             place: DamagePlace::new(offset, len),

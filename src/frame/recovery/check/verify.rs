@@ -29,6 +29,8 @@ pub(crate) struct CheckOptions<'a> {
     pub nthreads: usize,
     /// The check of metalayers whose format the library knows.
     pub check_metalayer: &'a MetalayerCheck<'a>,
+    /// Receives the length, in bytes, of each stored chunk that was checked.
+    pub progress: &'a dyn Fn(u64),
 }
 
 /// Checks all parts of the frame at `path`, and passes each damaged part to `report`. Returns their number.
@@ -93,7 +95,14 @@ pub(crate) fn verify_files(options: &CheckOptions<'_>, reporter: &mut Reporter<'
             Some(table) => ChunkChecksums::ByNumber(table.chunks()?),
             None => ChunkChecksums::Unknown,
         };
-        let checker = ChunkChecker::new(reporter.files, &header, &metalayers, &checksums, options.nthreads);
+        let checker = ChunkChecker::new(
+            reporter.files,
+            &header,
+            &metalayers,
+            &checksums,
+            options.nthreads,
+            options.progress,
+        );
         ChunkWalk::new(&header, &offsets, is_header_whole, array).run(&checker, reporter)?;
     }
     Ok(reporter.count())

@@ -42,7 +42,7 @@ pub(super) fn copy_chunks(
 ) -> Result<CopiedChunks> {
     let mut copy = match &survey.chunks {
         ChunkList::Indexed(offsets) => copy_indexed(survey, offsets, options, frame, reporter)?,
-        ChunkList::Found(found) => copy_found(reporter.files, survey, found, frame)?,
+        ChunkList::Found(found) => copy_found(reporter.files, survey, found, options, frame)?,
     };
     complete_header(&mut copy.header, survey.is_header_lost, copy.first.as_ref());
     if survey.is_order_guessed {
@@ -105,8 +105,14 @@ fn copy_indexed(
     reporter: &mut Reporter<'_>,
 ) -> Result<ChunkCopy> {
     let metalayers = metalayers::borrow(&survey.metalayers)?;
-    let checker =
-        ChunkChecker::new(reporter.files, &survey.header, &metalayers, &survey.checksums, options.nthreads);
+    let checker = ChunkChecker::new(
+        reporter.files,
+        &survey.header,
+        &metalayers,
+        &survey.checksums,
+        options.nthreads,
+        options.progress,
+    );
     let sizes = match offsets {
         Offsets::Uniform { len, .. } => {
             UncompressedSizes::All(UNKNOWN, u32::try_from(*len).unwrap_or(u32::MAX))
@@ -138,6 +144,7 @@ fn copy_found(
     files: &FrameFiles,
     survey: &Survey,
     found: &[FoundChunk],
+    options: &CheckOptions<'_>,
     frame: &mut NewFrame,
 ) -> Result<ChunkCopy> {
     let (mut codes, mut sizes) =
@@ -151,6 +158,7 @@ fn copy_found(
         }
         *code = frame.append(&bytes)?;
         *size = chunk.nbytes;
+        (options.progress)(u64::from(chunk.cbytes));
     }
     Ok(ChunkCopy {
         header: survey.header.clone(),

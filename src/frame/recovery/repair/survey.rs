@@ -270,7 +270,14 @@ impl FrameSources<'_> {
     fn scan(&self, header: &FrameHeader) -> Result<Findings> {
         let start = self.header_lens(header)?.into_iter().min().unwrap_or(0) as u64;
         let borrowed = metalayers::borrow(self.metalayers)?;
-        let checker = ChunkChecker::new(self.files, header, &borrowed, self.checksums, self.options.nthreads);
+        let checker = ChunkChecker::new(
+            self.files,
+            header,
+            &borrowed,
+            self.checksums,
+            self.options.nthreads,
+            self.options.progress,
+        );
         scan(self.files, &checker, start..self.files.len(), ScanRules::of_frame(header))
     }
 
