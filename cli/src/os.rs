@@ -1,4 +1,5 @@
-//! What the command does differently from system to system: files that no other user can read, and stdout as a file.
+//! What the command does differently from system to system: files that no other user can read, interrupts, and stdout as a
+//! file.
 
 use std::fs::{File, Permissions};
 use std::io;
@@ -39,6 +40,35 @@ pub(crate) fn writable(permissions: Permissions) -> Permissions {
     )]
     permissions.set_readonly(false);
     permissions
+}
+
+/// Calls `clean_up` at an interrupt (Ctrl-C, SIGTERM, SIGHUP), and ends the process, by the signal if it is one, while the
+/// result exists. Without a handler, an interrupt ends the process at once.
+pub(crate) fn on_interrupt<G>(clean_up: impl Fn() -> G + Send + 'static) {
+    #[cfg(unix)]
+    {
+        use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+        use signal_hook::low_level::emulate_default_handler;
+        let Ok(mut signals) = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP]) else { return };
+        let wait = move || {
+            for signal in signals.forever() {
+                let _guard = clean_up();
+                let _ = emulate_default_handler(signal);
+            }
+        };
+        let _ = std::thread::Builder::new().spawn(wait);
+    }
+    #[cfg(windows)]
+    {
+        let handler = move || {
+            let _guard = clean_up();
+            // As a shell reports the end by SIGINT.
+            std::process::exit(130);
+        };
+        let _ = ctrlc::set_handler(handler);
+    }
+    #[cfg(not(any(unix, windows)))]
+    drop(clean_up);
 }
 
 /// Waits until the names in a directory survive a loss of power.

@@ -25,40 +25,16 @@ fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Sets the effect of an interrupt (Ctrl-C, SIGTERM, SIGHUP): the temporary files are removed, and the process ends by the
-/// signal, as without a handler.
-#[cfg(unix)]
+/// Sets the effect of an interrupt (Ctrl-C, SIGTERM, SIGHUP): the temporary files are removed, and the process ends.
 pub(crate) fn remove_temporary_files_on_interrupt() {
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-    // Without a handler, an interrupt leaves temporary files.
-    let Ok(mut signals) = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP]) else { return };
-    let _ = std::thread::Builder::new().spawn(move || {
-        for signal in signals.forever() {
-            let _files = remove_temporary_files();
-            let _ = signal_hook::low_level::emulate_default_handler(signal);
+    os::on_interrupt(|| {
+        // While the process ends, no thread renames or creates a file.
+        let files = temporary_files();
+        for path in files.iter() {
+            let _ = remove(path);
         }
+        files
     });
-}
-
-/// Sets the effect of an interrupt (Ctrl-C): the temporary files are removed, and the process ends.
-#[cfg(windows)]
-pub(crate) fn remove_temporary_files_on_interrupt() {
-    // Without a handler, an interrupt leaves temporary files.
-    let _ = ctrlc::set_handler(|| {
-        let _files = remove_temporary_files();
-        // As a shell reports the end by SIGINT.
-        std::process::exit(130);
-    });
-}
-
-/// Removes the temporary files. While the guard exists, no thread renames or creates one.
-#[cfg(any(unix, windows))]
-fn remove_temporary_files() -> std::sync::MutexGuard<'static, BTreeSet<PathBuf>> {
-    let files = temporary_files();
-    for path in files.iter() {
-        let _ = remove(path);
-    }
-    files
 }
 
 /// The paths of temporary files, and their names for users.

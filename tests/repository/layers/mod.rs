@@ -48,8 +48,9 @@ const CLI_LAYERS: &[&[&str]] = &[
     &["main"],
     &["verbs"],
     &["values", "npy", "pipeline", "transfer"],
-    &["array_reader", "dtype", "input", "kind", "pipe", "ranges", "results", "damage", "buffers"],
-    &["args", "boxes", "output", "terminal"],
+    &["array_reader", "dtype", "input", "ranges", "results", "damage", "buffers"],
+    &["args", "boxes", "kind", "pipe", "terminal"],
+    &["output"],
     &["error", "os", "size"],
 ];
 
