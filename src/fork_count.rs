@@ -46,7 +46,6 @@ pub(crate) struct PerProcess<T> {
 }
 
 impl<T> PerProcess<T> {
-    /// Returns a value of this process.
     pub(crate) fn new(value: T) -> Self {
         PerProcess { process: current(), value, next: OnceBox::new() }
     }
@@ -66,11 +65,6 @@ impl<T> PerProcess<T> {
             found = next;
         }
         &found.value
-    }
-
-    /// Returns the value of the process that made the first one.
-    pub(crate) fn into_first(self) -> T {
-        self.value
     }
 
     #[cold]
@@ -94,7 +88,6 @@ impl<T: Default> Default for PerProcessLock<T> {
 }
 
 impl<T: Clone + Default> PerProcessLock<T> {
-    /// Returns the lock of a static.
     pub(crate) const fn new_static(value: T) -> Self {
         PerProcessLock(PerProcess { process: 0, value: RwLock::new(value), next: OnceBox::new() })
     }

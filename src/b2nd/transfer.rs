@@ -77,7 +77,6 @@ impl<'a> Transfer<'a> {
         self.geometry.ndim()
     }
 
-    /// Returns the layout of the buffer, from position `at` of the box on.
     pub(super) fn buffer_layout(&self, at: &[i64; MAX_DIM]) -> Result<BoxLayout> {
         BoxLayout::with_strides(&self.strides[..self.ndim()], &at[..self.ndim()])
     }

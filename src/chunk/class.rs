@@ -55,7 +55,6 @@ impl ChunkClass {
 }
 
 impl BlockCoding {
-    /// Returns the coding of the blocks of the chunk with that parsed header.
     #[inline(always)]
     pub(crate) fn of(header: &ChunkHeader) -> BlockCoding {
         if header.is_instrumented() {

@@ -19,7 +19,6 @@ pub(crate) struct ChunkHeader {
     pub version: u8,
     /// Version of the codec's format.
     pub versionlz: u8,
-    /// Flags (`format::flag`).
     pub flags: u8,
     /// Item size in bytes, 1..=255.
     pub typesize: u8,

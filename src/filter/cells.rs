@@ -25,7 +25,6 @@ struct CellGrid {
     typesize: usize,
 }
 
-/// The filter of a block in cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CellFilter {
     /// The items do not change.

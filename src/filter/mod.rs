@@ -19,7 +19,6 @@ pub mod trunc_prec;
 mod columns;
 mod transpose;
 
-/// The direction of a shuffle.
 #[derive(Clone, Copy)]
 enum Direction {
     Forward,

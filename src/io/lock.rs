@@ -75,7 +75,6 @@ impl Drop for FrameLockGuard<'_> {
     }
 }
 
-/// A lock in one process.
 #[derive(Default)]
 struct ProcessLock {
     state: Mutex<FrameLockState>,

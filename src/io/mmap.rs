@@ -388,7 +388,6 @@ fn checked_range(position: u64, len: u64) -> Option<(usize, usize)> {
     Some((usize::try_from(position).ok()?, usize::try_from(end).ok()?))
 }
 
-/// Returns the kind of a mapping.
 fn kind(params: &blosc2_stdio_mmap) -> MapKind {
     match params.is_memory_only.get() {
         true => MapKind::Private,

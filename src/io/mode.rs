@@ -2,7 +2,6 @@
 
 use std::ffi::CStr;
 
-/// The mode in which a file is opened.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum OpenMode {
     /// `rb`: reads an existing file.

@@ -72,7 +72,6 @@ impl FileStamp {
 /// The stamp of a file, and whether it detects every later change.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ObservedStamp {
-    /// The stamp.
     pub stamp: FileStamp,
     /// Whether every change from now on gives another stamp. A change in the same tick of the file system's clock as
     /// the last change does not.

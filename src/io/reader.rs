@@ -43,7 +43,6 @@ enum CacheSlot {
     Unavailable,
 }
 
-/// An open file and its identity.
 struct OpenFile {
     /// `None` only inside `drop`.
     stream: Option<IoStream>,

@@ -104,7 +104,6 @@ impl<'c> FilterSteps<'c> {
         chain
     }
 
-    /// Returns whether there are no steps.
     pub(crate) fn is_empty(&self) -> bool {
         self.len == 0
     }

@@ -41,7 +41,6 @@ impl ContextHeadCell {
         unsafe { AtomicI16::from_ptr(&raw mut (*self.0.get()).nthreads) }
     }
 
-    /// Returns the field `nthreads`.
     #[inline(always)]
     pub(crate) fn nthreads(&self) -> i16 {
         self.nthreads_field().load(Ordering::Relaxed)

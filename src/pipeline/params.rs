@@ -91,7 +91,6 @@ pub(crate) struct CompressParams {
     pub format: ChunkFormat,
     /// Fills the blocks instead of the source.
     pub prefilter: Option<Prefilter>,
-    /// Id of the tuner, for callbacks.
     pub tuner_id: i32,
     /// Index of the chunk in its super-chunk, or -1.
     pub nchunk: i64,

@@ -88,7 +88,6 @@ impl Scratch {
         front.len + back.len + stream.len + block.len + self.decoded_block.len
     }
 
-    /// Returns the buffers to the pool.
     #[inline(never)]
     fn return_buffers(&mut self) {
         let BlockScratch { front, back, stream, block, .. } = &mut self.block_scratch;

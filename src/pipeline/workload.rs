@@ -102,7 +102,6 @@ struct CostEstimates {
     refused_time: AtomicU64,
 }
 
-/// The estimates of this process.
 static ESTIMATES: CostEstimates = CostEstimates::new();
 
 impl CostEstimates {

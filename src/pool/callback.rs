@@ -85,7 +85,6 @@ unsafe fn intern(callback: ThreadsCallback, data: *mut c_void) -> *mut CallbackR
 
 /// A record that was not run yet.
 const NOT_STARTED: u8 = 0;
-/// A record that is running.
 const RUNNING: u8 = 1;
 /// A record that has run, or that must not run any more.
 const FINISHED: u8 = 2;

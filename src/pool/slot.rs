@@ -15,7 +15,6 @@ const EMPTY: usize = 0;
 const ASLEEP: usize = 1;
 /// The worker has to end: its thread returns.
 const SHUT_DOWN: usize = 2;
-/// There is no worker.
 const VACANT: usize = 3;
 
 type SlotWord = *mut Job<'static>;
@@ -38,7 +37,6 @@ pub(super) struct WorkerSlot {
     queue: WaitQueue,
 }
 
-/// The result of [`WorkerSlot::offer`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OfferResult {
     /// The worker is awake and will read the offer.

@@ -6,7 +6,7 @@ use super::read::ChunkUse;
 use crate::buffers;
 use crate::chunk::{BlockGeometry, ParsedChunk};
 use crate::error::{Result, ensure, err};
-use crate::frame::store::Frame;
+use crate::frame::store::DiskFrame;
 use crate::out_buffer::OutBuffer;
 use crate::pipeline::context::ReadSettings;
 use crate::pipeline::decompress::{self, BlockContent, BlockSink, ItemRange, RangeReader};
@@ -30,7 +30,7 @@ impl SuperChunk {
         sizes: (usize, usize),
     ) -> Result<()> {
         // Whole blocks are read from disk: a single item is only decoded alone from memory.
-        if self.frame().is_some_and(|frame| frame.is_on_disk() && !frame.is_mapped()) {
+        if self.disk_frame().is_some_and(|frame| !frame.is_mapped()) {
             return self.read_item_in_block(nchunk, start, dest, sizes);
         }
         self.retry_changed_reads(|| {
@@ -217,7 +217,7 @@ impl SuperChunk {
     /// Returns how many threads may read different chunks at once: 1 if reading runs functions of the program, which
     /// expect one thread at a time or query the current chunk, or if the program supplies the threads.
     pub(crate) fn threads_for_chunks(&self) -> usize {
-        let is_users = self.frame().is_some_and(Frame::has_user_callbacks)
+        let is_users = self.disk_frame().is_some_and(DiskFrame::has_user_callbacks)
             || pool::has_callback()
             || self.cctx().is_ok_and(|cctx| cctx.runs_callbacks());
         let settings = self.read_settings(false);

@@ -6,7 +6,6 @@
 use crate::buffers::limits::MAX_CACHED_BLOCK;
 use crate::out_buffer::OutBuffer;
 
-/// A chunk in one state of its super-chunk.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct ChunkState {
     /// Number of the state: [`FrameStatus::generation`](crate::frame::store::status::FrameStatus::generation), 0 without a
@@ -15,7 +14,6 @@ pub(crate) struct ChunkState {
     pub nchunk: i64,
 }
 
-/// The cache: a decoded block.
 #[derive(Default)]
 pub(crate) struct BlockCache {
     /// The chunk to which the block belongs; `None` without a block.

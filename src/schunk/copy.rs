@@ -13,8 +13,8 @@ use crate::chunk::{ChunkHeader, ParsedChunk};
 use crate::error::{ErrorKind, Result, err, to_kind};
 use crate::fallible;
 use crate::frame::format::metalayers::{self, OwnedMetalayer};
-use crate::frame::store::Frame;
 use crate::frame::store::durability::Durability;
+use crate::frame::store::{DiskFrame, Frame, MemoryFrame};
 use crate::io::{Backend, OpenMode, WriteUnit, paths, replacement};
 use crate::malloc::MallocVec;
 use crate::trace;
@@ -177,20 +177,20 @@ impl SuperChunk {
     /// Returns whether the super-chunk is one frame in memory. `false` for a view, since the header and metalayers of
     /// its owner's frame differ from those of the view.
     fn is_frame_in_memory(&self) -> bool {
-        !self.is_view() && self.frame().is_some_and(|frame| !frame.is_on_disk())
+        !self.is_view() && self.frame().and_then(Frame::memory).is_some()
     }
 
     /// Returns the super-chunk as one frame in memory: its own, or a copy.
     pub(crate) fn to_buffer(&self) -> Result<FrameBytes> {
         if !self.is_view()
-            && let Some((start, len)) = self.frame().and_then(Frame::memory)
+            && let Some((start, len)) = self.frame().and_then(Frame::memory).map(MemoryFrame::address)
         {
             // Later changes may move the frame, so a lock during this call would not protect the caller.
             return Ok(FrameBytes { start, len, is_copy: false });
         }
         let copy = self.copy_to_memory_frame()?;
-        let bytes = copy.frame().and_then(|frame| {
-            frame.with_memory(|memory| {
+        let bytes = copy.frame().and_then(Frame::memory).map(|frame| {
+            frame.with_bytes(|memory| {
                 // SAFETY: `true` passes no memory to this value, which leaves its memory to the caller when it is
                 // dropped.
                 unsafe { memory.set_program_owned(true) };
@@ -210,19 +210,22 @@ impl SuperChunk {
         };
         let bytes = {
             let _reading = holder.read_lock();
-            holder.frame().and_then(|frame| frame.with_memory(|memory| copy(memory.bytes())))
+            holder
+                .frame()
+                .and_then(Frame::memory)
+                .map(|frame| frame.with_bytes(|memory| copy(memory.bytes())))
         };
         bytes.ok_or_else(|| err!(SchunkCopy, "the super-chunk has no frame in memory"))?
     }
 
     /// Lends the bytes of the super-chunk as one frame in a file to `then`: with checksums, if new files have them.
     fn with_file_bytes<R>(&self, then: impl FnOnce(&[u8]) -> Result<R>) -> Result<R> {
-        if !Frame::has_checksums_when_new(&self.backend_for_frame()) {
+        if !DiskFrame::has_checksums_when_new(&self.backend_for_frame()) {
             return then(&self.copy_frame_bytes(fallible::copy_of)?);
         }
         let mut memory = MallocVec::new();
         self.copy_frame_bytes(|bytes| memory.write_at(0, bytes))?;
-        then(Frame::add_checksums(memory)?.bytes())
+        then(MemoryFrame::add_checksums(memory)?.bytes())
     }
 
     /// Returns the back-end that writes an exported frame: the super-chunk's own if it is a frame in memory; plain

@@ -11,7 +11,7 @@ use crate::error::{ErrorKind, Result, ensure, err, to_kind};
 use crate::fallible;
 use crate::frame::format::change::Change;
 use crate::frame::format::metalayers::{MAX_METALAYERS, MAX_NAME_LEN};
-use crate::frame::store::Frame;
+use crate::frame::store::DiskFrame;
 use crate::malloc::MallocBytes;
 use crate::out_buffer::OutBuffer;
 use crate::pipeline::compress::ContentSource;
@@ -88,7 +88,7 @@ impl SuperChunk {
     /// # Errors
     /// `InvalidParam` for a name that is too long, `NotFound`, those of writing the frame, `Lock`.
     pub(crate) fn meta_update(&self, name: &CStr, content: &[u8]) -> Result<usize> {
-        if self.frame().is_some_and(Frame::has_lock) {
+        if self.disk_frame().is_some_and(DiskFrame::has_lock) {
             // Other handles treat taking the lock for a change as a change, so this call does not take it if there is
             // nothing to write.
             let found =
@@ -238,7 +238,6 @@ impl SuperChunk {
         self.read_lock().lock_proof().metalayer_names(MetalayerKind::Variable)
     }
 
-    /// Returns whether there is a fixed metalayer with that name.
     pub(crate) fn has_metalayer(&self, name: &CStr) -> bool {
         self.read_lock().lock_proof().find_metalayer(MetalayerKind::Fixed, name).is_some()
     }

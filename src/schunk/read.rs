@@ -11,7 +11,6 @@ use crate::chunk::{ChunkHeader, Container, ParsedChunk, SpecialValue};
 use crate::err;
 use crate::error::{ErrorKind, Result};
 use crate::fallible;
-use crate::frame::store::Frame;
 use crate::frame::store::fetch::{ChunkBytes, FetchMode, FetchedChunk};
 use crate::malloc::MallocBytes;
 use crate::out_buffer::OutBuffer;
@@ -22,7 +21,6 @@ use crate::pipeline::params::DecompressParams;
 use parking_lot::MutexGuard;
 use std::sync::atomic::Ordering;
 
-/// A chunk that is returned to C.
 pub(crate) enum ReturnedChunk {
     /// The super-chunk's own bytes and their number, valid until the super-chunk changes.
     Borrowed(*const u8, usize),
@@ -143,8 +141,11 @@ impl SuperChunk {
 
     /// Calls `read` again, a limited number of times, while it fails because another handle without the lock has
     /// changed the frame in the meantime.
-    pub(super) fn retry_changed_reads<R>(&self, read: impl FnMut() -> Result<R>) -> Result<R> {
-        Frame::retry_changed_reads(self.frame().filter(|frame| frame.is_on_disk()), read)
+    pub(super) fn retry_changed_reads<R>(&self, mut read: impl FnMut() -> Result<R>) -> Result<R> {
+        match self.disk_frame() {
+            Some(frame) => frame.retry_changed_reads(read),
+            None => read(),
+        }
     }
 
     /// Decodes a whole chunk into the start of `dest`. Returns its uncompressed size in bytes.
@@ -405,9 +406,9 @@ pub(crate) struct SchunkBlockSource<'a>(pub &'a SuperChunk);
 impl BlockSource for SchunkBlockSource<'_> {
     fn read(&self, location: ChunkLocation, position: u64, dest: &mut [u8]) -> Result<()> {
         let _reading = self.0.read_lock();
-        match self.0.frame() {
-            Some(frame) => frame.read(location, position, dest),
-            None => Err(err!(InvalidParam, "the super-chunk of a lazy chunk has no frame")),
+        match self.0.disk_frame() {
+            Some(frame) => BlockSource::read(frame, location, position, dest),
+            None => Err(err!(InvalidParam, "the super-chunk of a lazy chunk is in memory, expected a file")),
         }
     }
 }

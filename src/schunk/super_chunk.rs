@@ -8,7 +8,7 @@ use crate::abi::{blosc2_schunk, blosc2_storage};
 use crate::error::{Result, err};
 use crate::fallible;
 use crate::fork_count::PerProcess;
-use crate::frame::store::Frame;
+use crate::frame::store::{DiskFrame, Frame};
 use crate::io::{Backend, paths};
 use crate::pipeline::context::OwnedContext;
 use crate::pipeline::scratch;
@@ -146,7 +146,7 @@ impl Drop for OwnedSuperChunk {
     fn drop(&mut self) {
         let created = self.removes_files.load(Ordering::Relaxed).then(|| self.urlpath_copy()).flatten();
         // The frame removes files with a temporary name itself.
-        let has_path = !self.frame().is_some_and(Frame::is_unpublished);
+        let has_path = !self.disk_frame().is_some_and(DiskFrame::is_unpublished);
         if created.is_none() {
             self.close_frame();
         }
@@ -217,7 +217,7 @@ impl SuperChunk {
     /// opened.
     pub(crate) fn finish_creation(&self) -> Result<()> {
         if self.removes_files.load(Ordering::Relaxed) {
-            self.frame().map_or(Ok(()), Frame::finish_creation)?;
+            self.disk_frame().map_or(Ok(()), DiskFrame::finish_creation)?;
             self.removes_files.store(false, Ordering::Relaxed);
         }
         Ok(())
@@ -268,9 +268,9 @@ impl SuperChunk {
     /// # Safety
     /// With `avoid == false`, the program neither uses nor frees a buffer that it gave to this super-chunk.
     pub(crate) unsafe fn avoid_cframe_free(&self, avoid: bool) {
-        if let Some(frame) = self.frame().filter(|_| !self.is_view()) {
+        if let Some(frame) = self.frame().filter(|_| !self.is_view()).and_then(Frame::memory) {
             // SAFETY: the contract of this function, which is that of `set_program_owned`.
-            frame.with_memory(|memory| unsafe { memory.set_program_owned(avoid) });
+            frame.with_bytes(|bytes| unsafe { bytes.set_program_owned(avoid) });
         }
     }
 

@@ -16,7 +16,7 @@ use crate::error::{Error, ErrorKind, Result, ensure, err};
 use crate::fork_count;
 use crate::frame::FrameSavepoint;
 use crate::frame::format::metalayers::{self, OwnedMetalayer};
-use crate::frame::store::Frame;
+use crate::frame::store::DiskFrame;
 use crate::frame::store::durability::Durability;
 use crate::io::FrameLockGuard;
 use crate::trace;
@@ -28,7 +28,7 @@ pub(super) type ChangeLockGuard<'a> = Option<WriteGuard<'a, AccessLock>>;
 /// An open transaction of a super-chunk. Dropping it rolls back the changes since its begin.
 struct Transaction<'a> {
     schunk: &'a SuperChunk,
-    frame: &'a Frame,
+    frame: &'a DiskFrame,
     /// `None` once the transaction has ended.
     savepoint: Option<Savepoint>,
     /// The locks that exclude other processes and threads; `None` for a frame that is changed in place.
@@ -51,7 +51,7 @@ impl SuperChunk {
     /// `Failure` if the lock cannot be taken because this thread is changing the super-chunk, or because another thread
     /// was changing it when the process was forked.
     pub(super) fn lock_changes(&self) -> Result<Option<ChangeLockGuard<'_>>> {
-        let Some(frame) = self.frame() else { return Ok(None) };
+        let Some(frame) = self.disk_frame() else { return Ok(None) };
         frame.discard_inherited_state();
         if !frame.has_atomic_changes() {
             return Ok(None);
@@ -91,7 +91,7 @@ impl SuperChunk {
     }
 
     fn begin_transaction(&self) -> Result<Option<Transaction<'_>>> {
-        let Some(frame) = self.frame().filter(|frame| frame.is_native()) else { return Ok(None) };
+        let Some(frame) = self.disk_frame().filter(|frame| frame.is_native()) else { return Ok(None) };
         let change_lock = self.lock_changes()?;
         let mut guard = WriteGuard::lock(self)?;
         let locks = match change_lock {
@@ -112,7 +112,7 @@ impl SuperChunk {
     /// States that the running transaction, if it changes the frame in place, keeps its changes although the call fails:
     /// writes beyond the end return an error, and C-Blosc2 writes the part before the end.
     pub(crate) fn keep_changes_in_place(&self) {
-        if let Some(frame) = self.frame() {
+        if let Some(frame) = self.disk_frame() {
             frame.discard_undo_log();
         }
     }
@@ -122,9 +122,11 @@ impl SuperChunk {
     /// # Errors
     /// `Lock`, `Failure` from inside an I/O function.
     pub(super) fn begin_bracket(&self) -> Result<()> {
-        let (Some(frame), Some(_change_lock)) = (self.frame(), self.lock_changes()?) else { return Ok(()) };
+        let (Some(frame), Some(_change_lock)) = (self.disk_frame(), self.lock_changes()?) else {
+            return Ok(());
+        };
         let mut guard = WriteGuard::lock(self)?;
-        let begun = guard.update_frame(frame).and_then(|()| frame.begin_bracket());
+        let begun = guard.update_frame(frame).and_then(|_| frame.begin_bracket());
         if let Err(error) = begun {
             // As with C-Blosc2, the bracket of a frame that cannot be read only holds the lock.
             trace::warning(|| format!("no bracket: {error}"));
@@ -135,7 +137,9 @@ impl SuperChunk {
     /// Ends a bracket, and commits its changes unless it is inside another one. If that fails, the changes are
     /// discarded.
     pub(super) fn end_bracket(&self) -> Result<()> {
-        let (Some(frame), Some(_change_lock)) = (self.frame(), self.lock_changes()?) else { return Ok(()) };
+        let (Some(frame), Some(_change_lock)) = (self.disk_frame(), self.lock_changes()?) else {
+            return Ok(());
+        };
         let mut guard = WriteGuard::lock(self)?;
         let done = frame.end_bracket();
         if done.is_err() {
@@ -152,7 +156,7 @@ impl SuperChunk {
     /// writing the frame.
     pub(crate) fn set_durability(&self, level: Durability) -> Result<()> {
         ensure!(!self.is_view(), InvalidParam, "the super-chunk is a view, expected the owner of the chunks");
-        let Some(frame) = self.frame().filter(|frame| frame.is_native()) else {
+        let Some(frame) = self.disk_frame().filter(|frame| frame.is_native()) else {
             return match level {
                 Durability::Off => Ok(()),
                 _ => Err(err!(InvalidParam, "the super-chunk is not in plain files")),
@@ -178,7 +182,7 @@ impl SuperChunk {
     /// `InvalidParam` for other back-ends than plain files; `FileOpen`, `FileWrite`.
     pub(crate) fn sync(&self) -> Result<()> {
         let target = self.owner_of_view()?.unwrap_or(self);
-        let Some(frame) = target.frame() else { return Ok(()) };
+        let Some(frame) = target.disk_frame() else { return Ok(()) };
         let _reading = target.read_lock();
         frame.sync()
     }
@@ -186,8 +190,9 @@ impl SuperChunk {
     /// Commits pending changes, and closes the gap that changes have left in the file, before the super-chunk is freed.
     /// In a child of `fork()`, these are the changes of the child only.
     pub(super) fn close_frame(&self) {
-        let is_own = |frame: &&Frame| !self.is_view() && !frame.is_state_of_parent();
-        let Some(frame) = self.frame().filter(is_own).filter(|frame| frame.has_uncompacted_changes()) else {
+        let is_own = |frame: &&DiskFrame| !self.is_view() && !frame.is_state_of_parent();
+        let Some(frame) = self.disk_frame().filter(is_own).filter(|frame| frame.has_uncompacted_changes())
+        else {
             return;
         };
         let closed = frame.lock(true).and_then(|frame_lock| {
@@ -225,7 +230,7 @@ impl Transaction<'_> {
         guard.set_counters(&savepoint.counters);
         guard.replace_metalayers(MetalayerKind::Fixed, &savepoint.metalayers)?;
         guard.increment_change_tick();
-        if is_in_place { guard.update_frame(self.frame) } else { Ok(()) }
+        if is_in_place { guard.update_frame(self.frame).map(drop) } else { Ok(()) }
     }
 }
 

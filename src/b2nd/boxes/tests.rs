@@ -78,7 +78,6 @@ impl Case {
             .collect()
     }
 
-    /// Returns the expected destination.
     fn expected(&self, item: impl Fn(usize) -> Vec<u8>) -> Vec<u8> {
         let (_, mut dst) = self.buffers();
         for (from, to) in self.items() {

@@ -118,7 +118,6 @@ impl<'a> ChunkSelection<'a> {
         self.rows[..self.sorted.ndim()].iter().map(Range::len).product()
     }
 
-    /// Returns the numbers of the touched blocks.
     pub(super) fn block_numbers(&self) -> Result<Vec<usize>> {
         fallible::collect((0..self.len()).map(|n| self.block(n).number))
     }

@@ -2,7 +2,6 @@
 
 use crate::chunk::SpecialValue;
 
-/// A chunk as a frame stores it.
 #[derive(Clone, Copy)]
 pub(crate) enum FrameChunk<'a> {
     /// The bytes of the chunk, stored unchanged.
@@ -21,7 +20,6 @@ impl FrameChunk<'_> {
     }
 }
 
-/// A change of a frame.
 pub(crate) enum Change<'a> {
     /// Inserts a chunk before the current chunk `at`, or at the end.
     Insert {

@@ -372,7 +372,6 @@ impl ChecksumTable {
         Ok(())
     }
 
-    /// Checks the whole header.
     pub(in crate::frame) fn check_header(&self, header: &[u8]) -> Result<()> {
         expect(format_args!("the frame header (offset 0)"), self.header, checksum(header))
     }

@@ -63,7 +63,6 @@ impl MsgpackWriter {
         self
     }
 
-    /// Appends one byte as it is.
     pub(crate) fn byte(&mut self, byte: u8) -> &mut Self {
         self.bytes(&[byte])
     }

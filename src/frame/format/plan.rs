@@ -31,6 +31,18 @@ pub(crate) struct FrameLayout {
 }
 
 impl FrameLayout {
+    /// Returns the layout of a frame with that header and without a table.
+    pub(in crate::frame) fn of_opened(header: &FrameHeader, trailer_len: u64) -> FrameLayout {
+        FrameLayout {
+            kind: header.kind,
+            header_len: header.header_len as u64,
+            cbytes: u64::try_from(header.cbytes).unwrap_or(0),
+            frame_len: header.frame_len,
+            trailer_len,
+            table_len: 0,
+        }
+    }
+
     /// Returns the offset of the index chunk in bytes.
     pub(crate) fn index_offset(&self) -> u64 {
         match self.kind {
@@ -96,7 +108,6 @@ impl Images {
 pub(crate) struct Move {
     /// Old offset.
     pub from: u64,
-    /// New offset.
     pub to: u64,
     /// Number of bytes.
     pub len: u64,
@@ -222,6 +233,11 @@ impl FrameIndex {
         let mut copy = checksums.try_clone()?;
         self.checksums = copy.apply(change, new)?.then(|| Arc::new(copy));
         Ok(record)
+    }
+
+    /// Returns the checksums, if chunk `nchunk` must be checked by them when it is read.
+    pub(in crate::frame) fn unchecked_chunk(&self, nchunk: usize) -> Option<Arc<Checksums>> {
+        self.checksums.as_ref().filter(|checksums| checksums.needs_check(nchunk)).cloned()
     }
 
     /// Returns the checksums of the chunks, if they are known and a table can be written.
@@ -533,7 +549,6 @@ pub(in crate::frame) fn copy_offsets(offsets: &Offsets) -> Result<Offsets> {
 /// What a table of checksums is built from, besides the images of the plan.
 struct TableParts<'a> {
     checksums: &'a Checksums,
-    /// Returns the checksum of the old index chunk.
     old_index_checksum: &'a dyn Fn() -> Result<u32>,
 }
 

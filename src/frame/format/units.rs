@@ -60,7 +60,6 @@ pub(in crate::frame) fn chunk_checksum(chunk: &[u8]) -> u32 {
 /// The checksums of the units of a chunk, and which of the units were checked.
 #[derive(Debug)]
 pub(in crate::frame) struct UnitChecks {
-    /// The checksum of the chunk, which is that of its record.
     pub(in crate::frame) chunk_checksum: u32,
     chunk_len: usize,
     sums: Vec<u32>,

@@ -1,7 +1,7 @@
 //! The checks of chunks that are read (`frame.md` 2.14), and the blocks of lazy chunks (`frame.md` 4.6), which are read from
 //! the file when they are needed, and checked by the record of their chunk.
 
-use super::frame::{Frame, to_block_error};
+use super::disk_frame::{DiskFrame, to_block_error};
 use crate::buffers;
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
 use crate::chunk::lazy::{BlockSource, ChunkLocation};
@@ -15,7 +15,7 @@ use crate::frame::format::header::FrameHeader;
 use crate::frame::format::units::{MIN_RECORDED_LEN, UnitChecks, chunk_checksum, record_len};
 use std::sync::Arc;
 
-impl BlockSource for Frame {
+impl BlockSource for DiskFrame {
     fn read(&self, location: ChunkLocation, position: u64, dest: &mut [u8]) -> Result<()> {
         let read = |at: u64, dest: &mut [u8]| self.read_from_chunk(location, at, dest);
         let units = match self.unchecked_chunk_at(location) {
@@ -23,7 +23,7 @@ impl BlockSource for Frame {
                 let mut head = [0; EXTENDED_HEADER_LENGTH];
                 read(0, &mut head)?;
                 let place = (nchunk, location);
-                self.units_of(place, &checksums, stored_len(&head), &read, &self.read_header()?)?
+                self.units_of(place, &checksums, stored_len(&head), &read, &self.disk.read_header()?)?
             }
             None => None,
         };
@@ -31,19 +31,16 @@ impl BlockSource for Frame {
     }
 }
 
-impl Frame {
+impl DiskFrame {
     /// Fills `dest` with the bytes that begin `position` bytes into the chunk at `location`.
     fn read_from_chunk(&self, location: ChunkLocation, position: u64, dest: &mut [u8]) -> Result<()> {
-        let Some(disk) = &self.disk else {
-            return Err(err!(InvalidParam, "the frame of a lazy chunk is in memory, expected a file"));
-        };
         let start = u64::try_from(location.offset).unwrap_or(u64::MAX);
-        match disk.directory() {
+        match self.disk.directory() {
             Some(files) => files.open(start)?.read_exact_at(position, dest),
             None => {
                 let at = start.checked_add(position);
                 let overflow = || err!(ReadBuffer, "byte {position} of the chunk at {start} overflows");
-                disk.read(at.ok_or_else(overflow)?, dest)
+                self.disk.read(at.ok_or_else(overflow)?, dest)
             }
         }
         .map_err(to_block_error)

@@ -1,22 +1,25 @@
 //! Reading the chunks of a frame: whole, or in their lazy form (`frame.md` 4.6).
 
 use super::block_source::read_checked;
-use super::frame::{Frame, FrameContents, to_block_error};
+use super::disk_frame::{DiskFrame, to_block_error};
 use super::lazy_form::{LazyForm, StoredPlace};
+use super::load::{FrameContents, ReadFrame};
+use super::memory::MemoryFrame;
 use crate::buffers::{self, Buffer};
 use crate::chunk::format::{EXTENDED_HEADER_LENGTH, MIN_HEADER_LENGTH, offset};
 use crate::chunk::lazy::{BlockSource, ChunkLocation, LazyChunk};
 use crate::chunk::{ChunkHeader, ParsedChunk, SpecialValue, read_i32};
 use crate::err;
 use crate::error::{ErrorKind, Result};
+use crate::frame::format::chunk_checksums::Checksums;
 use crate::frame::format::chunk_info::{ChunkInfo, build_special_chunk};
 use crate::frame::format::header::FrameHeader;
-use crate::frame::format::index::{IndexEntry, decode_entry};
-use crate::frame::format::units::UnitChecks;
+use crate::frame::format::index::{IndexEntry, Offsets, decode_entry};
+use crate::frame::format::units::{UnitChecks, chunk_checksum};
 use crate::io::{BorrowedBytes, IoStream, ReadHandle};
 use crate::malloc::MallocBytes;
 use crate::trace;
-use parking_lot::{MappedRwLockReadGuard, RwLockReadGuard};
+use parking_lot::MappedRwLockReadGuard;
 use std::mem;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -113,19 +116,30 @@ impl FetchedChunk<'_> {
 
 /// A chunk of a frame, and the memory or the open file that has its bytes.
 pub(crate) struct StoredChunk<'a> {
-    frame: &'a Frame,
-    header: &'a FrameHeader,
-    nchunk: usize,
-    place: ChunkPlace<'a>,
+    pub(super) header: &'a FrameHeader,
+    pub(super) nchunk: usize,
+    pub(super) place: ChunkPlace<'a>,
 }
 
-enum ChunkPlace<'a> {
+pub(super) enum ChunkPlace<'a> {
     /// Its index entry.
-    Index { special: SpecialValue, is_last: bool },
+    Index {
+        special: SpecialValue,
+        is_last: bool,
+    },
+    /// The frame in memory, with its bytes, which have the chunk at `offset` in the data section.
+    Memory {
+        frame: &'a MemoryFrame,
+        bytes: MappedRwLockReadGuard<'a, [u8]>,
+        offset: u64,
+    },
+    Disk(&'a DiskFrame, DiskPlace),
+}
+
+/// The place of a chunk of a frame on disk.
+pub(super) enum DiskPlace {
     /// Memory, until the transaction is committed that has stored the chunk.
     Unwritten(Arc<Vec<u8>>),
-    /// The frame in memory, which has the chunk at this offset in its data section.
-    Memory(MappedRwLockReadGuard<'a, [u8]>, u64),
     /// The file of a contiguous frame, with the chunk at byte `start`, which is `offset` in the data section. The chunk
     /// mostly has at most `max_len` bytes: up to the next chunk in the order of the index.
     File { file: ReadHandle, start: u64, offset: u64, max_len: u64 },
@@ -135,7 +149,7 @@ enum ChunkPlace<'a> {
 
 /// The source of the blocks of a lazy chunk.
 pub(crate) struct ChunkSource<'a> {
-    frame: &'a Frame,
+    frame: &'a DiskFrame,
     /// The header of the frame when its index was read.
     header: &'a FrameHeader,
     /// The file with the chunk. A chunk's own file keeps its content while it is open, also when another handle replaces
@@ -169,140 +183,190 @@ impl ChunkSource<'_> {
     }
 }
 
-impl Frame {
-    /// Returns chunk `nchunk`: opens the file with its bytes, or locks the memory. `header` is the current header of the
-    /// frame.
-    ///
-    /// # Errors
-    /// `InvalidParam` for a chunk that does not exist, perhaps because another handle has deleted it meanwhile; `Data` for
-    /// an invalid entry of the index; `InvalidHeader` for an offset beyond the data section; `FileOpen`.
+impl DiskFrame {
+    /// As [`Frame::stored_chunk`](super::Frame::stored_chunk).
     #[inline(always)]
-    pub(crate) fn stored_chunk<'a>(
+    pub(super) fn stored_chunk<'a>(
         &'a self,
         nchunk: usize,
         header: &'a FrameHeader,
     ) -> Result<StoredChunk<'a>> {
-        Ok(StoredChunk { frame: self, header, nchunk, place: self.place_of_chunk(nchunk, header)? })
+        Ok(StoredChunk { header, nchunk, place: self.place_of_chunk(nchunk, header)? })
     }
 
     fn place_of_chunk<'a>(&'a self, nchunk: usize, header: &FrameHeader) -> Result<ChunkPlace<'a>> {
         let inner = self.inner.read_recursive();
         let offsets = &inner.index.offsets;
-        let nchunks = offsets.len();
-        let code = offsets.get(nchunk);
-        let code =
-            code.ok_or_else(|| err!(InvalidParam, "no chunk {nchunk} in a frame of {nchunks} chunks"))?;
-        let offset = match decode_entry(code)? {
+        let offset = match index_entry(offsets, nchunk)? {
             IndexEntry::Special(special) => {
-                return Ok(ChunkPlace::Index { special, is_last: nchunk + 1 == nchunks });
+                return Ok(ChunkPlace::Index { special, is_last: nchunk + 1 == offsets.len() });
             }
             IndexEntry::Payload(offset) => offset,
         };
-        if let Some(chunk) = inner.staging.as_ref().and_then(|staging| staging.unwritten_chunk(offset)) {
-            return Ok(ChunkPlace::Unwritten(chunk));
+        if let Some(chunk) = inner.staging().and_then(|staging| staging.unwritten_chunk(offset)) {
+            return Ok(ChunkPlace::Disk(self, DiskPlace::Unwritten(chunk)));
         }
-        let Some(disk) = &self.disk else {
-            return Ok(ChunkPlace::Memory(RwLockReadGuard::map(inner, |inner| inner.memory.bytes()), offset));
-        };
         let next = offsets.get(nchunk + 1).and_then(|code| u64::try_from(code).ok());
         drop(inner);
-        if let Some(files) = disk.directory() {
+        if let Some(files) = self.disk.directory() {
             let file = self.explain_error(header, files.open(offset))?;
-            return Ok(ChunkPlace::ChunkFile(file, offset));
+            return Ok(ChunkPlace::Disk(self, DiskPlace::ChunkFile(file, offset)));
         }
-        let start = disk.base + self.check_offset(offset, header)?;
+        let start = self.disk.base + check_offset(offset, header)?;
         let end = next.filter(|&next| next > offset).unwrap_or(u64::try_from(header.cbytes).unwrap_or(0));
         let fixed = u64::try_from(header.chunksize).ok().filter(|&size| size > 0);
         let plain = fixed.map_or(u64::MAX, |size| size + EXTENDED_HEADER_LENGTH as u64);
         let max_len = end.saturating_sub(offset).min(plain);
-        disk.drop_lost_reader();
-        Ok(ChunkPlace::File { file: disk.reader()?, start, offset, max_len })
+        self.disk.drop_lost_reader();
+        let file = self.disk.reader()?;
+        Ok(ChunkPlace::Disk(self, DiskPlace::File { file, start, offset, max_len }))
     }
 
-    /// Checks an offset in the data section, and returns the offset in the frame, both in bytes.
-    fn check_offset(&self, offset: u64, header: &FrameHeader) -> Result<u64> {
-        let header_len = header.header_len as u64;
-        let last =
-            u64::try_from(header.cbytes).ok().and_then(|c| c.checked_sub(EXTENDED_HEADER_LENGTH as u64));
-        let at = header_len.checked_add(offset);
-        match (last, at) {
-            (Some(last), Some(at)) if offset <= last && at + 32 <= header.frame_len => Ok(at),
-            _ => Err(err!(
-                InvalidHeader,
-                "the chunk at offset {offset} is outside the data section of {} bytes",
-                header.cbytes
-            )),
-        }
-    }
-
-    /// Returns the second flags of the first chunk, which tell whether the chunks have blocks of variable length; 0 for
-    /// a frame without chunks. If the first chunk is damaged, as its file is when a process is killed while it writes it,
-    /// the flags of the first readable chunk are returned: all chunks of a super-chunk agree in that property.
-    ///
-    /// # Errors
-    /// Those of reading the first chunk, if no other chunk can be read; `MemoryAlloc`.
-    pub(crate) fn first_chunk_flags2(&self, contents: &FrameContents) -> Result<u8> {
-        if contents.nchunks == 0 {
-            return Ok(0);
-        }
-        if self.has_checksums() {
-            // The header was checked. A damaged chunk must not prevent reading the other chunks.
-            return Ok(contents.header.flags2);
-        }
-        let first = self.chunk_flags2(0, &contents.header);
-        match first {
-            Err(error) if error.kind() != ErrorKind::MemoryAlloc => {
-                trace::warning(|| format!("the first chunk of a frame cannot be read: {error}"));
-                let mut others = 1..contents.nchunks.min(1 + MAX_FLAG_PROBES);
-                match others.find_map(|nchunk| self.chunk_flags2(nchunk, &contents.header).ok()) {
-                    Some(flags) => Ok(flags),
-                    // The only chunk is damaged, so that no later chunk can disagree with it.
-                    None if contents.nchunks == 1 && error.kind() != ErrorKind::FileOpen => Ok(0),
-                    // More than one file is unreadable: perhaps the process may not open more files.
-                    None => Err(error),
-                }
-            }
-            flags => flags,
-        }
+    /// Returns the checksums, if chunk `nchunk` must be checked by them when it is read.
+    pub(super) fn unchecked_chunk(&self, nchunk: usize) -> Option<Arc<Checksums>> {
+        self.inner.read_recursive().index.unchecked_chunk(nchunk)
     }
 
     /// Checks chunk `nchunk` before parts of it are read, by reading all of it, unless it was checked before.
-    pub(in crate::frame) fn check_whole_chunk(&self, nchunk: usize, header: &FrameHeader) -> Result<()> {
+    pub(super) fn check_whole_chunk(&self, nchunk: usize, header: &FrameHeader) -> Result<()> {
         if self.unchecked_chunk(nchunk).is_none() {
             return Ok(());
         }
         self.stored_chunk(nchunk, header)?.fetch(FetchMode::Borrow).map(drop)
     }
+}
 
-    fn chunk_flags2(&self, nchunk: usize, header: &FrameHeader) -> Result<u8> {
-        let chunk = self.stored_chunk(nchunk, header)?;
-        match chunk.fetch_lazily() {
-            Ok(FetchedChunk::Lazy(chunk, _)) => Ok(chunk.header().blosc2_flags2),
-            Ok(FetchedChunk::Whole(chunk)) => Ok(ChunkInfo::parse(&chunk)?.flags2),
-            // Chunks of Blosc 1 and empty chunks have no lazy form.
-            Err(_) => Ok(ChunkInfo::parse(&chunk.fetch(FetchMode::Borrow)?)?.flags2),
+/// Returns the index entry of chunk `nchunk`.
+///
+/// # Errors
+/// `InvalidParam` for a chunk that does not exist, `Data` for an invalid entry.
+#[inline]
+pub(super) fn index_entry(offsets: &Offsets, nchunk: usize) -> Result<IndexEntry> {
+    let nchunks = offsets.len();
+    let code = offsets.get(nchunk);
+    decode_entry(code.ok_or_else(|| err!(InvalidParam, "no chunk {nchunk} in a frame of {nchunks} chunks"))?)
+}
+
+/// Checks an offset in the data section, and returns the offset in the frame, both in bytes.
+fn check_offset(offset: u64, header: &FrameHeader) -> Result<u64> {
+    let header_len = header.header_len as u64;
+    let last = u64::try_from(header.cbytes).ok().and_then(|c| c.checked_sub(EXTENDED_HEADER_LENGTH as u64));
+    let at = header_len.checked_add(offset);
+    match (last, at) {
+        (Some(last), Some(at)) if offset <= last && at + 32 <= header.frame_len => Ok(at),
+        _ => Err(err!(
+            InvalidHeader,
+            "the chunk at offset {offset} is outside the data section of {} bytes",
+            header.cbytes
+        )),
+    }
+}
+
+/// Returns the second flags of the first chunk, which tell whether the chunks have blocks of variable length; 0 for
+/// a frame without chunks. If the first chunk is damaged, as its file is when a process is killed while it writes it,
+/// the flags of the first readable chunk are returned: all chunks of a super-chunk agree in that property. `stored`
+/// returns a chunk of the frame.
+///
+/// # Errors
+/// Those of reading the first chunk, if no other chunk can be read; `MemoryAlloc`.
+pub(super) fn first_chunk_flags2<'a>(
+    contents: &FrameContents,
+    stored: impl Fn(usize) -> Result<StoredChunk<'a>>,
+) -> Result<u8> {
+    if contents.nchunks == 0 {
+        return Ok(0);
+    }
+    if contents.is_checked {
+        // A damaged chunk must not prevent reading the other chunks.
+        return Ok(contents.header.flags2);
+    }
+    let flags2 = |nchunk| stored(nchunk).and_then(|chunk| chunk.flags2());
+    match flags2(0) {
+        Err(error) if error.kind() != ErrorKind::MemoryAlloc => {
+            trace::warning(|| format!("the first chunk of a frame cannot be read: {error}"));
+            let mut others = 1..contents.nchunks.min(1 + MAX_FLAG_PROBES);
+            match others.find_map(|nchunk| flags2(nchunk).ok()) {
+                Some(flags) => Ok(flags),
+                // The only chunk is damaged, so that no later chunk can disagree with it.
+                None if contents.nchunks == 1 && error.kind() != ErrorKind::FileOpen => Ok(0),
+                // More than one file is unreadable: perhaps the process may not open more files.
+                None => Err(error),
+            }
+        }
+        flags => flags,
+    }
+}
+
+/// Reads all chunks, which `stored` returns. Returns their checksums; `None` if a chunk cannot be read.
+///
+/// # Errors
+/// `MemoryAlloc`
+pub(super) fn compute_checksums<'a>(
+    nchunks: usize,
+    stored: impl Fn(usize) -> Result<StoredChunk<'a>>,
+) -> Result<Option<Arc<Checksums>>> {
+    let checksum = |nchunk| {
+        let chunk = stored(nchunk)?;
+        match chunk.place {
+            ChunkPlace::Index { .. } => Ok(0),
+            _ => Ok(chunk_checksum(stored_part(&chunk.fetch(FetchMode::Borrow)?))),
+        }
+    };
+    match Checksums::of_read_chunks((0..nchunks).map(checksum)) {
+        Ok(checksums) => Ok(Some(Arc::new(checksums))),
+        Err(error) if error.kind() == ErrorKind::MemoryAlloc => Err(error),
+        Err(error) => {
+            trace::warning(|| format!("the frame gets no checksums, because a chunk is unreadable: {error}"));
+            Ok(None)
+        }
+    }
+}
+
+impl StoredChunk<'_> {
+    /// Returns whether the chunk must be checked by the frame's checksums when it is read.
+    fn needs_check(&self) -> bool {
+        match &self.place {
+            ChunkPlace::Index { .. } => false,
+            ChunkPlace::Memory { frame, .. } => frame.unchecked_chunk(self.nchunk).is_some(),
+            ChunkPlace::Disk(frame, _) => frame.unchecked_chunk(self.nchunk).is_some(),
         }
     }
 
-    /// Returns the fields of the header of chunk `nchunk` that super-chunks use.
-    pub(crate) fn chunk_info(&self, nchunk: usize, header: &FrameHeader) -> Result<ChunkInfo> {
-        let chunk = self.stored_chunk(nchunk, header)?;
+    /// Returns whether the chunk is in memory already, because its file is mapped, and needs no check.
+    pub(crate) fn is_lent(&self) -> bool {
+        matches!(&self.place, ChunkPlace::Disk(frame, _) if frame.is_mapped()) && !self.needs_check()
+    }
+
+    fn flags2(&self) -> Result<u8> {
+        match self.fetch_lazily() {
+            Ok(FetchedChunk::Lazy(chunk, _)) => Ok(chunk.header().blosc2_flags2),
+            Ok(FetchedChunk::Whole(chunk)) => Ok(ChunkInfo::parse(&chunk)?.flags2),
+            // Chunks of Blosc 1 and empty chunks have no lazy form.
+            Err(_) => Ok(ChunkInfo::parse(&self.fetch(FetchMode::Borrow)?)?.flags2),
+        }
+    }
+
+    /// Returns the fields of the header of the chunk that super-chunks use.
+    pub(super) fn info(&self) -> Result<ChunkInfo> {
+        let header = self.header;
+        let checked_head = |frame: &dyn ReadFrame, offset: u64| {
+            let mut head = [0; EXTENDED_HEADER_LENGTH];
+            frame.read_at(check_offset(offset, header)?, &mut head)?;
+            stored_cbytes(&head, u64::try_from(header.cbytes).unwrap_or(0) - offset)?;
+            ChunkInfo::parse(&head)
+        };
         // The length is compared first: a chunk that does not fit into its place has no bytes to check.
-        let info = match &chunk.place {
+        let info = match &self.place {
             ChunkPlace::Index { special, is_last } => {
                 return ChunkInfo::parse(&build_special_chunk(*special, *is_last, header)?);
             }
-            ChunkPlace::Unwritten(chunk) => return ChunkInfo::parse(chunk),
-            ChunkPlace::ChunkFile(file, _) => chunk_file_info(file)?,
-            ChunkPlace::Memory(_, offset) | ChunkPlace::File { offset, .. } => {
-                let mut head = [0; EXTENDED_HEADER_LENGTH];
-                self.read(self.check_offset(*offset, header)?, &mut head)?;
-                stored_cbytes(&head, u64::try_from(header.cbytes).unwrap_or(0) - offset)?;
-                ChunkInfo::parse(&head)?
-            }
+            ChunkPlace::Disk(_, DiskPlace::Unwritten(chunk)) => return ChunkInfo::parse(chunk),
+            ChunkPlace::Disk(_, DiskPlace::ChunkFile(file, _)) => chunk_file_info(file)?,
+            ChunkPlace::Memory { bytes, offset, .. } => checked_head(&&**bytes, *offset)?,
+            ChunkPlace::Disk(frame, DiskPlace::File { offset, .. }) => checked_head(*frame, *offset)?,
         };
-        if self.unchecked_chunk(nchunk).is_some() {
-            match chunk.fetch_lazily() {
+        if self.needs_check() {
+            match self.fetch_lazily() {
                 // A chunk without a lazy form; its bytes were checked.
                 Err(error) if error.kind() == ErrorKind::InvalidHeader => {}
                 checked => drop(checked?),
@@ -310,30 +374,24 @@ impl Frame {
         }
         Ok(info)
     }
-}
 
-impl StoredChunk<'_> {
-    /// Returns whether the chunk is in memory already, because its file is mapped, and needs no check.
-    pub(crate) fn is_lent(&self) -> bool {
-        self.frame.is_mapped() && self.frame.unchecked_chunk(self.nchunk).is_none()
-    }
-
-    /// Returns the whole chunk.
     pub(crate) fn fetch(&self, mode: FetchMode) -> Result<ChunkBytes<'_>> {
-        let StoredChunk { frame, header, nchunk, .. } = *self;
+        let StoredChunk { header, nchunk, ref place } = *self;
+        let (frame, place) = match *place {
+            ChunkPlace::Index { special, is_last } => {
+                return Ok(ChunkBytes::Special(build_special_chunk(special, is_last, header)?));
+            }
+            ChunkPlace::Memory { frame, ref bytes, offset } => {
+                let chunk = chunk_in_frame_memory(bytes, check_offset(offset, header)?, offset, header)?;
+                frame.check_chunk(nchunk, chunk, offset)?;
+                return Ok(ChunkBytes::Borrowed(chunk));
+            }
+            ChunkPlace::Disk(frame, ref place) => (frame, place),
+        };
         let check = |bytes: &[u8], offset: u64| frame.check_chunk(nchunk, bytes, offset, header);
-        match &self.place {
-            &ChunkPlace::Index { special, is_last } => {
-                Ok(ChunkBytes::Special(build_special_chunk(special, is_last, header)?))
-            }
-            ChunkPlace::Unwritten(chunk) => Ok(ChunkBytes::Borrowed(chunk)),
-            &ChunkPlace::Memory(ref memory, offset) => {
-                let at = frame.check_offset(offset, header)?;
-                let chunk = chunk_in_frame_memory(memory, at, offset, header)?;
-                check(chunk, offset)?;
-                Ok(ChunkBytes::Borrowed(chunk))
-            }
-            &ChunkPlace::ChunkFile(ref file, number) => {
+        match *place {
+            DiskPlace::Unwritten(ref chunk) => Ok(ChunkBytes::Borrowed(chunk)),
+            DiskPlace::ChunkFile(ref file, number) => {
                 let len = frame.explain_error(header, chunk_file_len(file))?;
                 if let Some(bytes) = file.borrow_at(0, len)? {
                     check_chunk_file_len(&bytes)?;
@@ -346,7 +404,7 @@ impl StoredChunk<'_> {
                 check(stored_part(buffer.bytes()), number)?;
                 Ok(buffer.into_chunk(len))
             }
-            &ChunkPlace::File { ref file, start, offset, max_len } => {
+            DiskPlace::File { ref file, start, offset, max_len } => {
                 let limit = u64::try_from(header.cbytes).unwrap_or(0) - offset;
                 if let Some(head) = file.borrow_at(start, EXTENDED_HEADER_LENGTH)? {
                     let bytes = file.borrow_at(start, stored_cbytes(&head, limit)?)?;
@@ -371,29 +429,31 @@ impl StoredChunk<'_> {
     /// # Errors
     /// As [`fetch`](Self::fetch); `InvalidHeader` for a chunk that has no lazy form.
     pub(crate) fn fetch_lazily(&self) -> Result<FetchedChunk<'_>> {
-        let StoredChunk { frame, header, nchunk, .. } = *self;
-        let (file, place, guess) = match &self.place {
-            ChunkPlace::Index { .. } | ChunkPlace::Unwritten(_) => {
+        let StoredChunk { header, nchunk, ref place } = *self;
+        let (frame, file, place, guess) = match *place {
+            ChunkPlace::Index { .. } | ChunkPlace::Disk(_, DiskPlace::Unwritten(_)) => {
                 return self.fetch(FetchMode::Borrow).map(FetchedChunk::Whole);
             }
-            &ChunkPlace::Memory(ref memory, offset) => {
-                frame.check_whole_chunk(nchunk, header)?;
-                let chunk = lazy_chunk_in_frame_memory(memory, frame.check_offset(offset, header)?)?;
+            ChunkPlace::Memory { frame, ref bytes, offset } => {
+                if frame.unchecked_chunk(nchunk).is_some() {
+                    self.fetch(FetchMode::Borrow)?;
+                }
+                let chunk = lazy_chunk_in_frame_memory(bytes, check_offset(offset, header)?)?;
                 return Ok(FetchedChunk::Whole(ChunkBytes::Borrowed(chunk)));
             }
-            &ChunkPlace::ChunkFile(ref file, number) => {
+            ChunkPlace::Disk(frame, DiskPlace::ChunkFile(ref file, number)) => {
                 let number = i64::try_from(number).unwrap_or(i64::MAX);
                 let location = ChunkLocation { nchunk: number as i32, offset: number };
-                (file, StoredPlace { nchunk, at: 0, limit: None, location }, MAX_LAZY_FIRST_READ)
+                (frame, file, StoredPlace { nchunk, at: 0, limit: None, location }, MAX_LAZY_FIRST_READ)
             }
-            &ChunkPlace::File { ref file, start, offset, max_len } => {
+            ChunkPlace::Disk(frame, DiskPlace::File { ref file, start, offset, max_len }) => {
                 let location = ChunkLocation {
                     nchunk: i32::try_from(nchunk).unwrap_or(i32::MAX),
                     offset: i64::try_from(header.header_len as u64 + offset).unwrap_or(i64::MAX),
                 };
                 let limit = u64::try_from(header.cbytes).unwrap_or(0).saturating_sub(offset);
                 let place = StoredPlace { nchunk, at: start, limit: Some(limit), location };
-                (&**file, place, max_len.min(MAX_LAZY_FIRST_READ as u64) as usize)
+                (frame, &**file, place, max_len.min(MAX_LAZY_FIRST_READ as u64) as usize)
             }
         };
         let read = frame.read_lazy_form(file, &place, guess, header);

@@ -1,4 +1,4 @@
-//! The parsed state of a frame, and its lock, of which a child of `fork()` has its own.
+//! The parsed state of a frame on disk, and its lock, of which a child of `fork()` has its own.
 
 use super::staged::Staging;
 use super::undo_log::UndoLog;
@@ -7,7 +7,6 @@ use crate::frame::FrameKind;
 use crate::frame::format::header::FrameHeader;
 use crate::frame::format::plan::{FrameIndex, FrameLayout, Images};
 use crate::io::FileStamp;
-use crate::malloc::MallocVec;
 use parking_lot::RwLock;
 use std::ops::Deref;
 
@@ -23,10 +22,23 @@ pub(in crate::frame) struct LastCheck {
     pub(super) is_whole_file: bool,
 }
 
-/// The parsed state of a frame.
-pub(in crate::frame) struct Inner {
-    /// The bytes of a frame in memory; empty for a frame on disk.
-    pub memory: MallocVec,
+/// The changes that a handle has begun, in one of two ways.
+pub(super) enum Changes {
+    /// The changes in place since the begin of a transaction.
+    InPlace(UndoLog),
+    /// Atomic changes.
+    Staged(Staging),
+}
+
+impl Default for Changes {
+    /// Returns no changes.
+    fn default() -> Self {
+        Changes::InPlace(UndoLog::default())
+    }
+}
+
+/// The parsed state of a frame on disk.
+pub(in crate::frame) struct DiskInner {
     pub layout: FrameLayout,
     pub index: FrameIndex,
     /// The contents of the files except the chunks.
@@ -36,56 +48,81 @@ pub(in crate::frame) struct Inner {
     /// The end of the last chunk in a file that was not closed after atomic changes, in bytes from the start of the
     /// frame; in the index file of such a directory, the end of the header. `None` in other frames.
     pub(in crate::frame) end_of_chunks: Option<u64>,
-    /// The state of atomic changes; `None` before the first one, and if the frame is changed in place.
-    pub(in crate::frame) staging: Option<Staging>,
-    /// The changes in place since the begin of a transaction.
-    pub(in crate::frame) undo_log: UndoLog,
+    pub(super) changes: Changes,
 }
 
-impl Inner {
-    pub(super) fn new(memory: MallocVec, layout: FrameLayout, images: Images) -> Inner {
-        let index = FrameIndex::default();
-        Inner {
-            memory,
+impl DiskInner {
+    pub(super) fn new(layout: FrameLayout, images: Images) -> DiskInner {
+        DiskInner {
             layout,
-            index,
+            index: FrameIndex::default(),
             images,
             last_check: None,
             end_of_chunks: None,
-            staging: None,
-            undo_log: UndoLog::default(),
+            changes: Changes::default(),
         }
+    }
+
+    /// Returns the state of atomic changes; `None` before the first one, and if the frame is changed in place.
+    pub(super) fn staging(&self) -> Option<&Staging> {
+        match &self.changes {
+            Changes::InPlace(_) => None,
+            Changes::Staged(staging) => Some(staging),
+        }
+    }
+
+    /// As [`staging`](Self::staging).
+    pub(super) fn staging_mut(&mut self) -> Option<&mut Staging> {
+        match &mut self.changes {
+            Changes::InPlace(_) => None,
+            Changes::Staged(staging) => Some(staging),
+        }
+    }
+
+    /// Returns the changes in place; `None` after an atomic change.
+    pub(super) fn undo_log(&mut self) -> Option<&mut UndoLog> {
+        match &mut self.changes {
+            Changes::InPlace(log) => Some(log),
+            Changes::Staged(_) => None,
+        }
+    }
+
+    /// Discards the state of atomic changes, and those that are not committed.
+    pub(super) fn discard_staging(&mut self) {
+        if self.staging().is_some() {
+            self.changes = Changes::default();
+        }
+    }
+
+    /// Returns the state of a frame that was not read.
+    pub(super) fn unread(kind: FrameKind) -> DiskInner {
+        let layout =
+            FrameLayout { kind, header_len: 0, cbytes: 0, frame_len: 0, trailer_len: 0, table_len: 0 };
+        DiskInner::new(layout, Images::default())
     }
 }
 
 /// The lock of the state of a frame. A child of `fork()` has one of its own from
-/// [`discard_inherited_state`](super::frame::Frame::discard_inherited_state) on: threads of its parent may have held the lock at the fork.
-pub(in crate::frame) struct InnerLock(PerProcess<RwLock<Inner>>);
+/// [`discard_inherited_state`](super::disk_frame::DiskFrame::discard_inherited_state) on: threads of its parent may have held the lock at the fork.
+pub(in crate::frame) struct InnerLock(PerProcess<RwLock<DiskInner>>);
 
 impl InnerLock {
     /// Returns the lock of a state that this process has.
-    pub(super) fn new(inner: Inner) -> InnerLock {
+    pub(super) fn new(inner: DiskInner) -> InnerLock {
         InnerLock(PerProcess::new(RwLock::new(inner)))
     }
 
     /// Begins with the state of a frame that was not read, unless this process has done so already.
     pub(super) fn begin_in_child(&self, kind: FrameKind) {
-        let layout =
-            FrameLayout { kind, header_len: 0, cbytes: 0, frame_len: 0, trailer_len: 0, table_len: 0 };
-        self.0.get(|_| RwLock::new(Inner::new(MallocVec::new(), layout, Images::default())));
-    }
-
-    /// Returns the state of a frame in memory.
-    pub(super) fn into_inner(self) -> Inner {
-        self.0.into_first().into_inner()
+        self.0.get(|_| RwLock::new(DiskInner::unread(kind)));
     }
 }
 
 impl Deref for InnerLock {
-    type Target = RwLock<Inner>;
+    type Target = RwLock<DiskInner>;
 
     #[inline]
-    fn deref(&self) -> &RwLock<Inner> {
+    fn deref(&self) -> &RwLock<DiskInner> {
         self.0.newest()
     }
 }

@@ -1,7 +1,7 @@
 //! The lazy form of a chunk on disk (`frame.md` 4.6): its header, block starts and block lengths.
 
 use super::block_source::read_checked;
-use super::frame::Frame;
+use super::disk_frame::DiskFrame;
 use crate::buffers;
 use crate::chunk::format::{EXTENDED_HEADER_LENGTH, MAX_BLOCKSIZE};
 use crate::chunk::lazy::{ChunkLocation, LazyChunk};
@@ -23,7 +23,7 @@ pub(super) enum LazyForm {
     Whole(MallocBytes),
 }
 
-impl Frame {
+impl DiskFrame {
     /// Reads the lazy form of a chunk, and checks the bytes that were read. The first read has `guess` bytes. Also returns
     /// the checks of the other units, if the chunk has a record.
     pub(super) fn read_lazy_form(

@@ -8,9 +8,12 @@ use crate::chunk::format::EXTENDED_HEADER_LENGTH;
 use crate::error::{Result, ensure, err};
 use crate::fallible;
 use crate::frame::FrameKind;
-use crate::frame::format::checksums::{ChecksumTable, Root};
+use crate::frame::format::checksums::{self, ChecksumMode, ChecksumTable, ChecksummedParts, Root};
+use crate::frame::format::chunk_checksums::Checksums;
 use crate::frame::format::header::FrameHeader;
 use crate::frame::format::index::{self, Offsets};
+use crate::frame::format::metalayers::{self, OwnedMetalayer};
+use crate::frame::format::plan::{FrameLayout, Images};
 use crate::frame::format::trailer;
 
 /// The minimum length, in bytes, of a frame that is opened from a file (`frame.md` 4.1).
@@ -27,7 +30,92 @@ pub(crate) trait ReadFrame {
     fn read_at(&self, at: u64, dest: &mut [u8]) -> Result<()>;
 
     /// Returns the `len` bytes at byte `at`. `len` is at most the length of the frame that its header states.
-    fn read_vec_at(&self, at: u64, len: u64) -> Result<Vec<u8>>;
+    fn read_vec_at(&self, at: u64, len: u64) -> Result<Vec<u8>> {
+        let len = usize::try_from(len).map_err(|_| err!(MemoryAlloc, "{len} bytes of a frame"))?;
+        let mut bytes = fallible::filled(0, len)?;
+        self.read_at(at, &mut bytes)?;
+        Ok(bytes)
+    }
+}
+
+/// The parts of a frame that are read when it is opened: all but the chunks.
+pub(in crate::frame) struct LoadedParts {
+    pub layout: FrameLayout,
+    pub offsets: Offsets,
+    pub images: Images,
+    pub contents: FrameContents,
+    pub checksums: Option<Checksums>,
+}
+
+/// The properties of a super-chunk that its frame stores.
+pub(crate) struct FrameContents {
+    pub header: FrameHeader,
+    pub nchunks: usize,
+    /// Whether header, index and trailer were checked by checksums.
+    pub is_checked: bool,
+    pub metalayers: Vec<OwnedMetalayer>,
+    /// The metalayers of variable length, compressed.
+    pub vlmetalayers: Vec<OwnedMetalayer>,
+}
+
+/// Reads all parts of a frame but the chunks. The index must end before byte `index_limit`.
+///
+/// # Errors
+/// The errors of `frame.md` 4.4 and 4.5; `Data` for parts that do not fit their checksums; those of reading.
+pub(in crate::frame) fn load_parts(
+    frame: &impl ReadFrame,
+    header: &FrameHeader,
+    trailer_len: u64,
+    index_limit: u64,
+    mode: ChecksumMode,
+) -> Result<LoadedParts> {
+    let mut layout = FrameLayout::of_opened(header, trailer_len);
+    let header_image = frame.read_vec_at(0, header.header_len as u64)?;
+    let metalayers = metalayers::to_owned(metalayers::parse_header_section(&header_image)?)?;
+    let trailer = frame.read_vec_at(trailer_offset(header, trailer_len)?, trailer_len)?;
+    let vlmetalayers = metalayers::to_owned(metalayers::parse_trailer_section(&trailer)?)?;
+    let (index, offsets) = match header.nbytes {
+        ..=0 => (Vec::new(), Offsets::default()),
+        _ => read_index(frame, header, index_limit)?,
+    };
+    check_offsets(header, &offsets)?;
+    let mut images = Images { header: header_image, index, table: Vec::new(), trailer };
+    let mut checksums = None;
+    if checksums::has_table(header, &images.trailer, mode) {
+        checksums = Some(load_checksums(frame, &layout, &mut images, offsets.len())?);
+        layout.table_len = images.table.len() as u64;
+    }
+    let contents = FrameContents {
+        header: header.clone(),
+        nchunks: offsets.len(),
+        is_checked: checksums.is_some(),
+        metalayers,
+        vlmetalayers,
+    };
+    Ok(LoadedParts { layout, offsets, images, contents, checksums })
+}
+
+/// Reads the table of checksums, stores it in `images`, and checks the images by it.
+///
+/// # Errors
+/// `Data` for a table or a part that is damaged; those of reading the frame.
+fn load_checksums(
+    frame: &impl ReadFrame,
+    layout: &FrameLayout,
+    images: &mut Images,
+    nchunks: usize,
+) -> Result<Checksums> {
+    let index_end = layout.index_offset() + images.index.len() as u64;
+    let trailer_at = layout.frame_len - layout.trailer_len;
+    let (bytes, table) = read_table(frame, index_end, trailer_at, &images.trailer)?;
+    images.table = bytes;
+    let parts = ChecksummedParts {
+        header: &images.header,
+        index: checksums::checksum(&images.index),
+        trailer: &images.trailer,
+        frame_len: layout.frame_len,
+    };
+    Checksums::parse(table, &parts, layout.index_offset(), nchunks)
 }
 
 /// Checks the length that the header of a frame in a file states.

@@ -2,12 +2,13 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`mod@frame`], [`fetch`], [`lazy_form`], [`block_source`] | the frame: opening it; reading chunks, whole or in their lazy form; checking them, and reading blocks |
-//! | [`inner`] | the parsed state of a frame, behind a lock |
+//! | [`mod@frame`] | a frame in memory or on disk: creating and opening it, and the operations that both have |
+//! | [`memory`], [`disk_frame`] | the two kinds of frames |
+//! | [`fetch`], [`lazy_form`], [`block_source`] | reading chunks, whole or in their lazy form; checking them, and reading blocks |
+//! | [`inner`] | the parsed state of a frame on disk, behind a lock |
 //! | [`kept_units`] | the records of chunks that were read last |
 //! | [`load`] | reading the parts of a frame other than its chunks |
 //! | [`status`] | whether another handle has changed the frame |
-//! | [`verify`] | checking the parts of a frame by its checksums |
 //! | [`disk`], [`chunk_files`] | the files of a frame |
 //! | [`trailing`] | whether other data follow a frame in its file |
 //! | [`transaction`] | changes one by one or several as one, in place or staged |
@@ -23,6 +24,7 @@
 mod block_source;
 mod chunk_files;
 pub(crate) mod disk;
+pub(crate) mod disk_frame;
 pub(crate) mod durability;
 pub(crate) mod fetch;
 pub(crate) mod frame;
@@ -31,6 +33,7 @@ pub(in crate::frame) mod journal;
 mod kept_units;
 mod lazy_form;
 pub(crate) mod load;
+pub(crate) mod memory;
 mod old_bytes;
 mod old_chunk;
 pub(crate) mod sequential;
@@ -39,7 +42,9 @@ pub(crate) mod status;
 pub(crate) mod trailing;
 pub(in crate::frame) mod transaction;
 mod undo_log;
-mod verify;
 pub(crate) mod writer;
 
-pub(crate) use frame::{Destination, Frame, FrameContents};
+pub(crate) use disk_frame::DiskFrame;
+pub(crate) use frame::{Destination, Frame};
+pub(crate) use load::FrameContents;
+pub(crate) use memory::MemoryFrame;

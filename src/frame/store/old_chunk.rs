@@ -4,6 +4,7 @@
 //! damaged chunk, the sizes that header and index of the frame give. Values of a damaged chunk header never get into the
 //! frame.
 
+use super::disk_frame::DiskFrame;
 use super::frame::Frame;
 use crate::error::{Error, ErrorKind, Result, ensure, err};
 use crate::frame::format::chunk_info::ChunkInfo;
@@ -36,7 +37,7 @@ impl Frame {
             && by_header.map_or_else(|| is_possible_size(info, header), |nbytes| info.nbytes == nbytes)
             // The size of a chunk file was compared before. In most frames the next chunk begins where the chunk or its
             // record ends.
-            && (self.chunk_files().is_some()
+            && (self.has_chunk_files()
                 || next.and_then(|next| next.checked_sub(place)).is_some_and(|len| {
                     let cbytes = info.cbytes as u64;
                     len == cbytes || len == cbytes + record_len(cbytes)
@@ -60,15 +61,15 @@ impl Frame {
         let by_header = nbytes_by_header(nchunk, header);
         let claimed = found.as_ref().ok().filter(|info| is_possible_size(info, header));
         let has_room = claimed.is_some_and(|info| {
-            self.chunk_files().is_some() || info.cbytes as u64 <= self.room_of_chunk(place, header)
+            self.has_chunk_files() || info.cbytes as u64 <= self.room_of_chunk(place, header)
         });
         if has_room && by_header.is_none_or(|nbytes| claimed.is_some_and(|info| info.nbytes == nbytes)) {
             return found;
         }
-        let stored_len = match self.chunk_files() {
+        let stored_len = match self.disk().and_then(|frame| frame.disk.directory()) {
             Some(files) => files.open(place)?.size()?,
             // Only bytes of the chunk itself may become free: the file keeps those of a damaged chunk.
-            _ if self.has_atomic_changes() => 0,
+            _ if self.disk().is_some_and(DiskFrame::has_atomic_changes) => 0,
             _ => self.room_of_chunk(place, header),
         };
         // A writer other than this library may have left chunks whose sizes differ from the chunk size.
@@ -88,23 +89,23 @@ impl Frame {
     /// Returns the offset of a chunk in the data section, or the number of its file, and that of the next chunk; `None`
     /// for a chunk without bytes of its own.
     fn place_of_stored_chunk(&self, nchunk: usize) -> Result<Option<(u64, Option<u64>)>> {
-        let offsets = &self.inner.read_recursive().index.offsets;
-        let place = |code: i64| match decode_entry(code) {
-            Ok(IndexEntry::Payload(place)) => Ok(Some(place)),
-            Ok(IndexEntry::Special(_)) => Ok(None),
-            Err(error) => Err(error),
-        };
-        let Some(this) = place(offsets.get(nchunk).unwrap_or(-1))? else { return Ok(None) };
-        let next = offsets.get(nchunk + 1).and_then(|code| u64::try_from(code).ok());
-        Ok(Some((this, next)))
+        let code = |nchunk| self.with_parsed(|_, index| index.offsets.get(nchunk));
+        match decode_entry(code(nchunk).unwrap_or(-1))? {
+            IndexEntry::Payload(place) => {
+                Ok(Some((place, code(nchunk + 1).and_then(|code| u64::try_from(code).ok()))))
+            }
+            IndexEntry::Special(_) => Ok(None),
+        }
     }
 
     /// Returns the number of bytes from `place` in the data section to the next chunk, or to the end of the section.
     fn room_of_chunk(&self, place: u64, header: &FrameHeader) -> u64 {
-        let inner = self.inner.read_recursive();
-        let places = inner.index.offsets.iter().filter_map(|code| u64::try_from(code).ok());
         let data_len = u64::try_from(header.cbytes).unwrap_or(0);
-        places.filter(|&other| other > place).min().unwrap_or(data_len).min(data_len).saturating_sub(place)
+        let next = self.with_parsed(|_, index| {
+            let places = index.offsets.iter().filter_map(|code| u64::try_from(code).ok());
+            places.filter(|&other| other > place).min()
+        });
+        next.unwrap_or(data_len).min(data_len).saturating_sub(place)
     }
 
     /// Returns the uncompressed size of chunk `nchunk`, in bytes: that of the frame without the other chunks.
@@ -134,7 +135,6 @@ fn nbytes_by_header(nchunk: usize, header: &FrameHeader) -> Option<i32> {
     (chunksize > 0 && rest > 0).then_some(rest.min(chunksize) as i32)
 }
 
-/// Returns whether the uncompressed size in a chunk header is possible in a frame.
 fn is_possible_size(info: &ChunkInfo, header: &FrameHeader) -> bool {
     (0..=header.nbytes).contains(&i64::from(info.nbytes))
 }

@@ -1,7 +1,7 @@
 //! The state of a frame on disk, compared with the state that this handle has read: other handles may have changed it. A
 //! child of `fork()` discards the state that belongs to its parent.
 
-use super::frame::Frame;
+use super::disk_frame::DiskFrame;
 use super::inner::LastCheck;
 use crate::err;
 use crate::error::{Error, ErrorKind, Result};
@@ -28,19 +28,26 @@ pub(crate) struct FrameStatus {
     /// stamp of the file proves that the file was not changed between them.
     pub generation: u64,
     /// The point in time, before the header was read, from which on another process may change the frame, so that what is
-    /// read must be [confirmed](Frame::confirm_unchanged); `None` with the lock, and for a frame that was not changed within
+    /// read must be [confirmed](DiskFrame::confirm_unchanged); `None` with the lock, and for a frame that was not changed within
     /// the last second.
     pub unlocked_since: Option<Instant>,
 }
 
-impl Frame {
+impl FrameStatus {
+    /// Returns the state of a frame in memory, which only its super-chunk changes.
+    pub(super) fn of_memory(header: FrameHeader) -> FrameStatus {
+        FrameStatus { header, is_stale: false, generation: 0, unlocked_since: None }
+    }
+}
+
+impl DiskFrame {
     /// Returns the state of the frame, for a caller that is about to read it. The file is not opened if its stamp
     /// equals the stamp of the last check.
     pub(crate) fn status(&self) -> Result<FrameStatus> {
         if let Some(status) = self.status_in_transaction()? {
             return Ok(status);
         }
-        let current = self.disk.as_ref().and_then(|disk| disk.stamp());
+        let current = self.disk.stamp();
         let is_unlocked = self.lock.is_none() && current.as_ref().is_some_and(|current| current.is_recent);
         let unlocked_since = is_unlocked.then(Instant::now);
         if let Some(current) = &current
@@ -49,7 +56,7 @@ impl Frame {
             && seen.stamp == current.stamp
             && seen.is_whole_file
         {
-            self.disk.iter().for_each(|disk| disk.expect_reader_check());
+            self.disk.expect_reader_check();
             return Ok(FrameStatus {
                 header: seen.header.clone(),
                 is_stale: false,
@@ -65,7 +72,7 @@ impl Frame {
         if let Some(status) = self.status_in_transaction()? {
             return Ok(status);
         }
-        let mut status = self.status_for_stamp(self.disk.as_ref().and_then(|disk| disk.stamp()), None)?;
+        let mut status = self.status_for_stamp(self.disk.stamp(), None)?;
         // Another handle may have replaced a chunk in place by one of the same length: the next table needs its checksum.
         if self.has_replaced_table(&status.header) {
             self.force_refresh.store(true, Ordering::Relaxed);
@@ -77,11 +84,11 @@ impl Frame {
     /// Returns the state inside a transaction of a frame with atomic changes: the files have the state before it.
     fn status_in_transaction(&self) -> Result<Option<FrameStatus>> {
         let inner = self.inner.read_recursive();
-        let open = inner.staging.as_ref().filter(|staging| staging.has_open_transaction());
+        let open = inner.staging().filter(|staging| staging.has_open_transaction());
         let Some(staging) = open else { return Ok(None) };
         let header = match staging.pending_header() {
             Some(header) => header.clone(),
-            None => FrameHeader::parse(&inner.images.header, self.kind())?,
+            None => FrameHeader::parse(&inner.images.header, self.disk.kind())?,
         };
         let generation = self.next_generation();
         Ok(Some(FrameStatus { header, is_stale: false, generation, unlocked_since: None }))
@@ -92,10 +99,7 @@ impl Frame {
         current: Option<ObservedStamp>,
         unlocked_since: Option<Instant>,
     ) -> Result<FrameStatus> {
-        let Some(disk) = &self.disk else {
-            let header = self.read_header()?;
-            return Ok(FrameStatus { header, is_stale: false, generation: 0, unlocked_since: None });
-        };
+        let disk = &self.disk;
         if disk.was_replaced(current.as_ref()) {
             self.force_refresh.store(true, Ordering::Relaxed);
         }
@@ -145,15 +149,14 @@ impl Frame {
 
     /// Returns whether a frame with that header has another table than the parsed state.
     pub(in crate::frame) fn has_replaced_table(&self, header: &FrameHeader) -> bool {
-        header.has_checksums && self.has_checksums() && self.has_other_root(header)
+        header.has_checksums
+            && self.inner.read_recursive().index.checksums.is_some()
+            && self.has_other_root(header)
     }
 
     /// Returns whether the file, which has that header now, has another root of the checksums than the parsed state:
     /// another handle without the lock has replaced a chunk by one of the same length.
     fn has_other_root(&self, header: &FrameHeader) -> bool {
-        if self.disk.is_none() {
-            return false;
-        }
         let (known, end) = {
             let inner = self.inner.read_recursive();
             (inner.images.trailer.last_chunk::<16>().copied(), inner.layout.frame_len)
@@ -163,21 +166,20 @@ impl Frame {
             return true;
         }
         let mut found = [0; 16];
-        self.read(end.saturating_sub(16), &mut found).is_ok() && known != Some(found)
+        self.disk.read(end.saturating_sub(16), &mut found).is_ok() && known != Some(found)
     }
 
     /// Returns whether another handle has changed the frame, so that its header differs from `header`. Frames with a
     /// lock, and those of other back-ends than native files, count as unchanged.
     pub(crate) fn has_changed_since(&self, header: &FrameHeader) -> bool {
-        let Some(disk) = self.disk.as_ref().filter(|disk| disk.backend.is_native()) else { return false };
-        if self.lock.is_some() || self.has_open_transaction() {
+        if !self.is_native() || self.lock.is_some() || self.has_open_transaction() {
             return false;
         }
-        if disk.was_replaced(disk.stamp().as_ref()) {
+        if self.disk.was_replaced(self.disk.stamp().as_ref()) {
             self.force_refresh.store(true, Ordering::Relaxed);
             return true;
         }
-        disk.read_header().is_ok_and(|current| current != *header)
+        self.disk.read_header().is_ok_and(|current| current != *header)
     }
 
     /// Returns the result of a read of one part. An error is another one if another handle has changed the frame since
@@ -197,7 +199,7 @@ impl Frame {
     #[inline]
     pub(super) fn confirm_check<R>(&self, header: &FrameHeader, checked: Result<R>) -> Result<R> {
         if checked.as_ref().is_err_and(|error| error.kind() == ErrorKind::Data)
-            && self.read_header().is_ok_and(|header| self.has_other_root(&header))
+            && self.disk.read_header().is_ok_and(|header| self.has_other_root(&header))
         {
             self.force_refresh.store(true, Ordering::Relaxed);
             return Err(self.changed_read());
@@ -213,9 +215,10 @@ impl Frame {
         since: Instant,
         read: Result<R>,
     ) -> Result<R> {
-        let Some(disk) = self.disk.as_ref().filter(|disk| read.is_ok() && disk.backend.is_native()) else {
+        if read.is_err() || !self.is_native() {
             return read;
-        };
+        }
+        let disk = &self.disk;
         // The open file of a contiguous frame keeps its content when the name is given to another file.
         let was_replaced = disk.directory().is_some() && disk.names_other_file();
         let has_same_header = !was_replaced && disk.read_header().is_ok_and(|current| current == *header);
@@ -235,11 +238,6 @@ impl Frame {
         err!(FileRead, "another handle has changed the frame while it was read")
     }
 
-    /// Returns the number of reads that failed because another handle had changed the frame meanwhile.
-    pub(crate) fn changed_reads(&self) -> u64 {
-        self.changed_reads.load(Ordering::Relaxed)
-    }
-
     /// In a child of `fork()`, discards the state that belongs to the changes of its parent: transactions and brackets
     /// that are open there, and changes that are not committed. The child then reads the frame again. Does nothing in
     /// the process that did this last.
@@ -250,22 +248,10 @@ impl Frame {
         }
     }
 
-    /// Returns whether the process that used the frame last is one from which this process was forked.
-    #[inline]
-    pub(crate) fn is_state_of_parent(&self) -> bool {
-        self.process.load(Ordering::Acquire) != fork_count::current()
-    }
-
-    /// Returns whether a child can change the frame after a fork during reads by other threads: its state has a new lock,
-    /// or none of them held the lock.
-    pub(crate) fn is_unlocked_after_fork(&self) -> bool {
-        self.is_native() || (self.disk.is_none() && !self.inner.is_locked())
-    }
-
     #[cold]
     fn discard_state_of_parent(&self) {
         if self.is_native() {
-            self.inner.begin_in_child(self.kind());
+            self.inner.begin_in_child(self.disk.kind());
             self.force_refresh.store(true, Ordering::Relaxed);
         }
         // Release: a thread that skips this sees the new state.
@@ -277,17 +263,15 @@ impl Frame {
         self.generation.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// Calls `read` again, a limited number of times, while it fails because another handle has changed `frame` in the
-    /// meantime. Without a frame, calls it once.
-    pub(crate) fn retry_changed_reads<R>(
-        frame: Option<&Frame>,
-        mut read: impl FnMut() -> Result<R>,
-    ) -> Result<R> {
+    /// Calls `read` again, a limited number of times, while it fails because another handle has changed the frame in the
+    /// meantime.
+    pub(crate) fn retry_changed_reads<R>(&self, mut read: impl FnMut() -> Result<R>) -> Result<R> {
         let mut repetitions = 1..READ_ATTEMPTS;
         loop {
-            let before = frame.map(Frame::changed_reads);
+            let before = self.changed_reads.load(Ordering::Relaxed);
             let result = read();
-            if result.is_ok() || frame.map(Frame::changed_reads) == before || repetitions.next().is_none() {
+            let is_disturbed = result.is_err() && self.changed_reads.load(Ordering::Relaxed) != before;
+            if !is_disturbed || repetitions.next().is_none() {
                 return result;
             }
         }

@@ -77,7 +77,6 @@ pub(crate) fn has_other_data_behind(
 struct TrailingSearch<'a> {
     header: &'a FrameHeader,
     base: u64,
-    /// The end of the frame.
     end: u64,
     file_len: u64,
     /// Offset of the first byte that is not zero.
@@ -86,7 +85,6 @@ struct TrailingSearch<'a> {
 }
 
 impl TrailingSearch<'_> {
-    /// Examines a range of the file, and returns whether it has the header of a frame.
     fn has_frame_header(&mut self, range: Range<u64>, read: &mut ReadFile<'_>) -> Result<bool> {
         let len = (range.end - range.start).min(WINDOW_LEN + OVERLAP) as usize;
         let mut bytes = fallible::vec_with_capacity(len)?;

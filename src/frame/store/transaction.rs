@@ -4,18 +4,21 @@
 //! readers see before the commit. Every other frame is changed in place by [`super::writer`]. On native files, a
 //! transaction keeps what reverts these changes ([`super::undo_log`]); other frames have no transactions.
 
+use super::disk_frame::DiskFrame;
 use super::durability::Durability;
-use super::frame::Frame;
-use super::inner::Inner;
+use super::inner::{Changes, DiskInner};
+use super::load;
 use super::staged::{Committed, Staging, StagingSavepoint};
-use super::undo_log::FileState;
+use super::undo_log::{FileState, UndoLog};
 use super::writer;
-use crate::error::{Result, ensure, err};
+use crate::error::{ErrorKind, Result, ensure, err};
 use crate::fallible;
 use crate::frame::format::change::Change;
+use crate::frame::format::checksums;
 use crate::frame::format::index::Offsets;
-use crate::frame::format::plan::{self, FramePlan, Images, TargetState};
+use crate::frame::format::plan::{self, FrameLayout, FramePlan, Images, TargetState};
 use crate::trace;
+use std::mem;
 use std::sync::atomic::Ordering;
 
 /// The state of a frame at the begin of a transaction.
@@ -26,14 +29,9 @@ pub(crate) enum FrameSavepoint {
     InPlace(usize),
 }
 
-impl Frame {
-    /// Applies `change`, after which the frame has the state `target`. After an error the frame is unchanged, as far as
-    /// its bytes can be restored.
-    ///
-    /// # Errors
-    /// Those of [`plan::plan_change`], and of writing the frame; `FileWrite` also if other data follow the frame in its
-    /// file; `Failure` in a child that was forked during the change.
-    pub(crate) fn apply(&self, change: &Change<'_>, target: &TargetState<'_>) -> Result<()> {
+impl DiskFrame {
+    /// As [`Frame::apply`](super::Frame::apply).
+    pub(super) fn apply(&self, change: &Change<'_>, target: &TargetState<'_>) -> Result<()> {
         if self.is_state_of_parent() {
             return Err(err!(Failure, "the process was forked during a change, which its parent completes"));
         }
@@ -63,51 +61,48 @@ impl Frame {
 
     /// Prepares atomic changes. Returns whether the frame has them.
     fn prepare_staging(&self) -> Result<bool> {
-        let Some(disk) = self.disk.as_deref().filter(|_| self.level() > Durability::Off) else {
+        if !self.has_atomic_changes() {
             return Ok(false);
-        };
+        }
         let mut inner = self.inner.write();
-        if inner.staging.is_none() {
-            inner.staging = Some(Staging::new(disk, &inner.layout, &inner.images, &inner.index)?);
+        if inner.staging().is_none() {
+            let staging = Staging::new(&self.disk, &inner.layout, &inner.images, &inner.index)?;
+            inner.changes = Changes::Staged(staging);
         }
         Ok(true)
     }
 
     /// Closes the gap that atomic changes of another handle have left, before the frame is changed in place.
     fn close_old_gap(&self) -> Result<()> {
-        let mut inner = self.inner.write();
-        if inner.end_of_chunks.take().is_none() {
+        let DiskInner { end_of_chunks, layout, images, index, .. } = &mut *self.inner.write();
+        if end_of_chunks.take().is_none() {
             return Ok(());
         }
-        if let Some(disk) = self.disk.as_deref() {
-            inner.staging = Some(Staging::new(disk, &inner.layout, &inner.images, &inner.index)?);
-        }
-        let closed =
-            self.with_staging(&mut inner, |staging, committed, index| staging.close(committed, index));
-        inner.staging = None;
-        closed
+        Staging::new(&self.disk, layout, images, index)?.close(self.committed(layout, images), index)
     }
 
     /// Calls `work` with the state of atomic changes, which must have been prepared.
     fn with_staging<R>(
         &self,
-        inner: &mut Inner,
+        inner: &mut DiskInner,
         work: impl FnOnce(&mut Staging, Committed<'_>, &mut plan::FrameIndex) -> Result<R>,
     ) -> Result<R> {
-        let Inner { staging: Some(staging), layout, images, index, .. } = inner else {
+        let DiskInner { changes: Changes::Staged(staging), layout, images, index, .. } = inner else {
             return Err(err!(Failure, "the frame has no atomic changes"));
         };
-        let disk = self.disk.as_deref().ok_or_else(|| err!(Failure, "the frame is in memory"))?;
-        let level = self.level();
-        work(staging, Committed { disk, level, layout, images, stream: None }, index)
+        work(staging, self.committed(layout, images), index)
+    }
+
+    fn committed<'a>(&'a self, layout: &'a mut FrameLayout, images: &'a mut Images) -> Committed<'a> {
+        Committed { disk: &self.disk, level: self.level(), layout, images, stream: None }
     }
 
     /// Begins a transaction: changes are committed at its end. A frame with atomic changes must be up to date. Returns
     /// `None` for a frame without transactions.
     pub(crate) fn begin_transaction(&self) -> Result<Option<FrameSavepoint>> {
         if !self.prepare_staging()? {
-            let native = self.disk.as_deref().filter(|disk| disk.backend.is_native());
-            return Ok(native.and_then(|_| self.inner.write().undo_log.begin()).map(FrameSavepoint::InPlace));
+            let begin = || self.inner.write().undo_log()?.begin();
+            return Ok(self.is_native().then(begin).flatten().map(FrameSavepoint::InPlace));
         }
         let mut inner = self.inner.write();
         let savepoint = self.with_staging(&mut inner, |staging, _, index| staging.begin(index))?;
@@ -125,7 +120,9 @@ impl Frame {
             FrameSavepoint::Staged(_) => self.end_transaction(),
             FrameSavepoint::InPlace(_) => {
                 self.cut_files();
-                self.disk.iter().for_each(|disk| self.inner.write().undo_log.end(disk));
+                if let Some(log) = self.inner.write().undo_log() {
+                    log.end(&self.disk);
+                }
                 Ok(())
             }
         }
@@ -134,7 +131,8 @@ impl Frame {
     /// Cuts off files at the end of the outermost transaction of a frame that is changed in place. The caller has
     /// exclusive access to the super-chunk.
     fn cut_files(&self) {
-        if !self.inner.read_recursive().undo_log.has_files_to_cut() {
+        let has_files = |log: &mut UndoLog| log.has_files_to_cut();
+        if !self.inner.write().undo_log().is_some_and(has_files) {
             return;
         }
         // Other processes may write to the files otherwise. They may read: no reader needs the bytes behind the content.
@@ -142,8 +140,8 @@ impl Frame {
         let mut inner = self.inner.write();
         let is_current = self.has_header_on_disk(&inner.images).unwrap_or(false);
         let frame_len = inner.layout.frame_len;
-        if let Some(disk) = self.disk.as_ref().filter(|_| is_current) {
-            inner.undo_log.cut_files(disk, frame_len);
+        if let Some(log) = inner.undo_log().filter(|_| is_current) {
+            log.cut_files(&self.disk, frame_len);
         }
     }
 
@@ -154,7 +152,7 @@ impl Frame {
     /// `FileRead` if another handle has changed the frame meanwhile; those of writing the frame.
     fn end_transaction(&self) -> Result<()> {
         let mut inner = self.inner.write();
-        let Some(Staging { open_transactions: open @ 1.., is_new, .. }) = inner.staging else {
+        let Some(&Staging { open_transactions: open @ 1.., is_new, .. }) = inner.staging() else {
             return Ok(());
         };
         let is_outermost = open == 1;
@@ -181,18 +179,17 @@ impl Frame {
     /// # Errors
     /// Those of writing the frame; `FileOpen` if something has the name by now.
     pub(crate) fn finish_creation(&self) -> Result<()> {
-        let is_new = self.inner.read_recursive().staging.as_ref().is_some_and(|staging| staging.is_new);
+        let is_new = self.inner.read_recursive().staging().is_some_and(|staging| staging.is_new);
         if is_new {
             self.end_transaction()?;
         }
         let is_synced = self.level() == Durability::Power;
-        self.disk.as_ref().map_or(Ok(()), |disk| disk.publish(is_synced))
+        self.disk.publish(is_synced)
     }
 
     /// Returns an error if another handle has changed the frame since it was read.
-    fn check_unchanged(&self, inner: &Inner) -> Result<()> {
-        let Some(disk) = &self.disk else { return Ok(()) };
-        if disk.was_replaced(disk.stamp().as_ref()) || !self.has_header_on_disk(&inner.images)? {
+    fn check_unchanged(&self, inner: &DiskInner) -> Result<()> {
+        if self.disk.was_replaced(self.disk.stamp().as_ref()) || !self.has_header_on_disk(&inner.images)? {
             // A new index file can have the old header.
             self.force_refresh.store(true, Ordering::Relaxed);
             return Err(err!(FileRead, "another handle has changed the frame during a transaction"));
@@ -202,21 +199,24 @@ impl Frame {
 
     /// Discards the log of changes in place, so that the changes of the open transaction stay.
     pub(crate) fn discard_undo_log(&self) {
-        self.inner.write().undo_log.discard();
+        if let Some(log) = self.inner.write().undo_log() {
+            log.discard();
+        }
     }
 
     /// Gives up the log of changes in place if another handle has changed the frame.
     pub(in crate::frame) fn check_undo_log(&self) {
         let mut inner = self.inner.write();
-        if inner.undo_log.has_transaction() && !self.has_header_on_disk(&inner.images).unwrap_or(false) {
-            inner.undo_log.lose("another handle has changed the frame");
+        let has_transaction = inner.undo_log().is_some_and(|log| log.has_transaction());
+        let is_changed = has_transaction && !self.has_header_on_disk(&inner.images).unwrap_or(false);
+        if let Some(log) = inner.undo_log().filter(|_| is_changed) {
+            log.lose("another handle has changed the frame");
         }
     }
 
-    /// Returns whether the file has the header of the images.
     pub(in crate::frame) fn has_header_on_disk(&self, images: &Images) -> Result<bool> {
         let mut found = [0; crate::frame::format::header::FIXED_HEADER_LEN];
-        self.disk.as_ref().map_or(Ok(()), |disk| disk.read(0, &mut found))?;
+        self.disk.read(0, &mut found)?;
         Ok(images.header.get(..found.len()) == Some(&found[..]))
     }
 
@@ -229,7 +229,7 @@ impl Frame {
             FrameSavepoint::InPlace(savepoint) => return self.revert_changes(&mut inner, savepoint),
         };
         // The number of a new chunk file may be that of a chunk which another handle has stored meanwhile.
-        let is_new = inner.staging.as_ref().is_some_and(|staging| staging.is_new);
+        let is_new = inner.staging().is_some_and(|staging| staging.is_new);
         let removes_files = is_new || self.check_unchanged(&inner).is_ok();
         let done = self.with_staging(&mut inner, |staging, committed, index| {
             Ok(staging.roll_back(removes_files.then_some(committed.disk), index, *savepoint))
@@ -242,10 +242,11 @@ impl Frame {
     }
 
     /// Reverts the changes in place since a savepoint, and ends the transaction. Returns whether there were any.
-    fn revert_changes(&self, inner: &mut Inner, savepoint: usize) -> bool {
-        let Some(disk) = self.disk.as_deref() else { return false };
+    fn revert_changes(&self, inner: &mut DiskInner, savepoint: usize) -> bool {
         let is_unchanged = self.check_unchanged(inner);
-        let reverted = is_unchanged.and_then(|()| inner.undo_log.roll_back(savepoint, disk));
+        let Some(log) = inner.undo_log() else { return false };
+        let reverted = is_unchanged.and_then(|()| log.roll_back(savepoint, &self.disk));
+        log.end(&self.disk);
         let has_changes = match reverted {
             Ok(None) => false,
             Ok(Some(FileState { layout, images })) => {
@@ -261,7 +262,6 @@ impl Frame {
             inner.last_check = None;
             self.force_refresh.store(true, Ordering::Relaxed);
         }
-        inner.undo_log.end(disk);
         has_changes
     }
 
@@ -270,7 +270,7 @@ impl Frame {
         if self.prepare_staging()? {
             let mut inner = self.inner.write();
             inner.last_check = None;
-            if let Some(staging) = &mut inner.staging {
+            if let Some(staging) = inner.staging_mut() {
                 staging.open_transactions += 1;
                 staging.open_brackets += 1;
             }
@@ -283,12 +283,12 @@ impl Frame {
     pub(crate) fn end_bracket(&self) -> Result<()> {
         {
             let mut inner = self.inner.write();
-            let Some(Staging { open_brackets: open @ 1.., .. }) = &mut inner.staging else { return Ok(()) };
+            let Some(Staging { open_brackets: open @ 1.., .. }) = inner.staging_mut() else { return Ok(()) };
             *open -= 1;
         }
         let done = self.end_transaction();
         if done.is_err() {
-            self.inner.write().staging = None;
+            self.inner.write().discard_staging();
             self.force_refresh.store(true, Ordering::Relaxed);
         }
         done
@@ -298,17 +298,22 @@ impl Frame {
     pub(crate) fn set_level(&self, level: Durability) -> Result<()> {
         if level == Durability::Off {
             self.close()?;
-            self.inner.write().staging = None;
+            self.inner.write().discard_staging();
             self.close_old_gap()?;
         }
-        self.inner.write().undo_log.lose("the durability of the frame has changed");
+        if let Some(log) = self.inner.write().undo_log() {
+            log.lose("the durability of the frame has changed");
+            while log.has_transaction() {
+                log.end(&self.disk);
+            }
+        }
         let old = self.level();
         self.level.store(level as u8, Ordering::Relaxed);
-        if let Some(disk) = self.disk.as_deref().filter(|disk| disk.directory().is_some()) {
+        if self.disk.directory().is_some() {
             if level == Durability::Off {
-                disk.detect_replacements(None);
+                self.disk.detect_replacements(None);
             } else if old == Durability::Off {
-                disk.detect_replacements(disk.stamp().as_ref());
+                self.disk.detect_replacements(self.disk.stamp().as_ref());
                 self.force_refresh.store(true, Ordering::Relaxed);
             }
         }
@@ -320,9 +325,8 @@ impl Frame {
     /// # Errors
     /// `InvalidParam` for other back-ends than native files; `FileOpen`, `FileWrite`.
     pub(crate) fn sync(&self) -> Result<()> {
-        let Some(disk) = &self.disk else { return Ok(()) };
-        ensure!(disk.backend.is_native(), InvalidParam, "the super-chunk is not in plain files");
-        disk.sync()
+        ensure!(self.is_native(), InvalidParam, "the super-chunk is not in plain files");
+        self.disk.sync()
     }
 
     /// Returns whether changes of the frame are atomic, so that it has transactions.
@@ -332,12 +336,12 @@ impl Frame {
 
     /// Returns whether [`close`](Self::close) may have something to do.
     pub(crate) fn has_uncompacted_changes(&self) -> bool {
-        self.inner.read_recursive().staging.is_some()
+        self.inner.read_recursive().staging().is_some()
     }
 
     /// Returns whether a bracket or a transaction of atomic changes is open.
     pub(crate) fn has_open_transaction(&self) -> bool {
-        self.inner.read_recursive().staging.as_ref().is_some_and(Staging::has_open_transaction)
+        self.inner.read_recursive().staging().is_some_and(Staging::has_open_transaction)
     }
 
     /// Commits pending changes, and gives the file the layout of changes in place, before the frame is closed.
@@ -347,7 +351,7 @@ impl Frame {
     /// which is valid all the same.
     pub(crate) fn close(&self) -> Result<()> {
         let mut inner = self.inner.write();
-        let Some(staging) = &mut inner.staging else { return Ok(()) };
+        let Some(staging) = inner.staging_mut() else { return Ok(()) };
         staging.open_transactions = 0;
         if staging.pending_header().is_some() && !staging.is_new {
             self.check_unchanged(&inner)?;
@@ -365,13 +369,13 @@ impl Frame {
             } else {
                 Offsets::default()
             };
-            let index = std::mem::take(&mut inner.index);
+            let index = mem::take(&mut inner.index);
             inner.last_check = None;
             inner.index.offsets = meanwhile;
-            (index, FileState { layout: inner.layout, images: std::mem::take(&mut inner.images) })
+            (index, FileState { layout: inner.layout, images: mem::take(&mut inner.images) })
         };
         let checksums = index.checksums.clone();
-        let index_checksum = || self.index_checksum(&before.images);
+        let index_checksum = || Ok(checksums::checksum(&before.images.index));
         let planned = plan::plan_change(&before.layout, &mut index, change, target, &index_checksum);
         let written = planned.and_then(|(plan, undo)| match self.write_plan(&plan, &before) {
             Ok(trailer) => Ok((plan, trailer)),
@@ -385,25 +389,42 @@ impl Frame {
         inner.index = index;
         let (plan, trailer) = written?;
         inner.layout = plan.layout;
-        if self.disk.is_some() {
-            inner.images.replace(plan, trailer);
-        }
+        inner.images.replace(plan, trailer);
         Ok(())
     }
 
-    /// Executes a plan. Returns a copy of the new trailer, if the frame is on disk and gets one. `before` is the state
-    /// before the change.
+    /// Executes a plan. Returns a copy of the new trailer, if the frame gets one. `before` is the state before the
+    /// change.
     fn write_plan(&self, plan: &FramePlan<'_>, before: &FileState) -> Result<Option<Vec<u8>>> {
-        let Some(disk) = &self.disk else {
-            writer::write_in_memory(plan, &mut self.inner.write().memory)?;
-            return Ok(None);
-        };
         let table_len = plan.layout.table_len as usize;
         let copy = |(_, both): &(u64, Vec<u8>)| fallible::copy_of(&both[table_len..]);
         let trailer = plan.trailer.as_ref().map(copy).transpose()?;
-        let mut log = std::mem::take(&mut self.inner.write().undo_log);
-        let written = writer::write_on_disk(plan, disk, before, &mut log);
-        self.inner.write().undo_log = log;
+        let mut log = self.inner.write().undo_log().map(mem::take).unwrap_or_default();
+        let written = writer::write_on_disk(plan, &self.disk, before, &mut log);
+        self.inner.write().changes = Changes::InPlace(log);
         written.map(|()| trailer)
+    }
+
+    /// In debug builds, reads the frame on native files again after a commit, except its chunks.
+    ///
+    /// # Panics
+    /// If this library wrote parts that it rejects.
+    fn check_commit(&self) {
+        if !cfg!(debug_assertions) || !self.is_native() {
+            return;
+        }
+        let reread = || {
+            let header = self.disk.read_header()?;
+            header.check_for_reading()?;
+            let trailer_len = load::read_trailer_len(self, header.frame_len)?;
+            self.load_parts(&header, trailer_len)
+        };
+        if let Err(error) = reread()
+            && matches!(error.kind(), ErrorKind::Data | ErrorKind::InvalidHeader)
+            // Another handle without the lock may be changing the frame.
+            && self.has_header_on_disk(&self.inner.read_recursive().images).unwrap_or(false)
+        {
+            panic!("a commit cannot be read: {error}");
+        }
     }
 }

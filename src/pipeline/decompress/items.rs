@@ -105,7 +105,6 @@ pub(crate) fn getitem_with(
     decode(range, dest)
 }
 
-/// Checks that the blocks of a chunk are of one length.
 fn check_equal_blocks(header: &ChunkHeader) -> Result<()> {
     ensure!(
         !header.has_varlen_blocks(),

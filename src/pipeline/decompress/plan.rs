@@ -142,7 +142,6 @@ impl<'a> DecodePlan<'a> {
         self.params.postfilter.is_some()
     }
 
-    /// Returns the geometry of equal blocks.
     pub(super) fn blocks(&self) -> &BlockGeometry {
         &self.blocks
     }

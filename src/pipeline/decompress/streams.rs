@@ -143,7 +143,6 @@ pub(super) fn neblock(len: usize, nstreams: usize) -> usize {
     }
 }
 
-/// A stream that is not coded.
 enum UncodedStream<'a> {
     /// One byte value, repeated.
     Run(u8),

@@ -9,7 +9,6 @@ use crate::filter::copy::copy;
 use crate::out_buffer::OutBuffer;
 use std::ops::Range;
 
-/// Content that is not coded.
 #[derive(Clone, Copy)]
 pub(super) enum UncodedContent<'a> {
     /// The content, possibly followed by other bytes.

@@ -28,7 +28,7 @@ use crate::abi::{blosc2_cparams, blosc2_dparams, blosc2_frame, blosc2_schunk, bl
 use crate::error::{Result, ensure};
 use crate::frame::FrameKind;
 use crate::frame::format::header::FrameHeader;
-use crate::frame::store::Frame;
+use crate::frame::store::{DiskFrame, Frame};
 use crate::pipeline::context::{Context, OwnedContext};
 use crate::pipeline::params::CallbackPointer;
 use std::ptr;
@@ -149,6 +149,11 @@ impl SuperChunk {
         let owner = self.owner()?.as_ptr();
         // SAFETY: the rule of the module: NULL or a `Frame`, which lives as long as the super-chunk that owns it.
         unsafe { (*owner).frame.cast::<Frame>().as_ref() }
+    }
+
+    /// Returns the frame, if the chunks are in one on disk.
+    pub(crate) fn disk_frame(&self) -> Option<&DiskFrame> {
+        self.frame().and_then(Frame::disk)
     }
 
     /// Gives a new super-chunk its frame.

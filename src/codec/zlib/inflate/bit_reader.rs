@@ -80,7 +80,6 @@ impl<'a> BitReader<'a> {
         self.valid_bits -= count;
     }
 
-    /// Consumes and returns `count` bits.
     pub(super) fn read_bits(&mut self, count: u32) -> u64 {
         let bits = self.word & ((1 << count) - 1);
         self.consume(count);

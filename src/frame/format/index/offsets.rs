@@ -96,7 +96,6 @@ impl Offsets {
         self.iter_from(0)
     }
 
-    /// Returns the entries from `first` on.
     pub(crate) fn iter_from(&self, first: usize) -> impl Iterator<Item = i64> + '_ {
         let (list, code, times) = match self {
             Offsets::Uniform { code, len } => (&[][..], *code, len.saturating_sub(first)),

@@ -62,7 +62,6 @@ pub(crate) struct CheckedChunk<'a> {
     pub location: u64,
     /// DamagePlace of its bytes; the length is known if the chunk could be read.
     pub place: DamagePlace,
-    /// The chunks of the frame that it is.
     pub numbers: ChunkNumbers<'a>,
     /// Its parsed header and its bytes, or why it is damaged.
     pub content: Result<(ChunkHeader, &'a [u8])>,

@@ -93,7 +93,6 @@ impl FrameFiles {
         self.len
     }
 
-    /// Returns the offset in the file of the byte at `at`.
     pub(crate) fn file_offset(&self, at: u64) -> u64 {
         self.disk.base.saturating_add(at)
     }

@@ -17,7 +17,6 @@ use crate::frame::store::load;
 
 /// The parts of a frame that have a checksum each; `None` for a part that could not be read.
 pub(crate) struct CheckedParts<'a> {
-    /// The whole header.
     pub header: Option<&'a StoredPart>,
     /// The index chunk and its entries; `None` also without chunks.
     pub index: Option<(&'a StoredPart, &'a Offsets)>,

@@ -20,7 +20,6 @@ use std::ffi::CStr;
 /// Checks the content of a metalayer, for items of the size in the second argument.
 pub(crate) type MetalayerCheck<'a> = dyn Fn(&Metalayer<'_>, i32) -> Result<()> + 'a;
 
-/// What to check.
 #[derive(Clone, Copy)]
 pub(crate) struct CheckOptions<'a> {
     /// Offset of the frame in its file, in bytes.
@@ -128,7 +127,6 @@ pub(crate) fn other_data(files: &FrameFiles, header: &FrameHeader) -> Result<Opt
     Ok(is_other.then(|| DamagePlace::new(files.file_offset(header.frame_len), Some(len))))
 }
 
-/// Reports [`other_data`], which are no damage.
 pub(crate) fn report_other_data(header: &FrameHeader, reporter: &mut Reporter<'_>) -> Result<()> {
     let Some(place) = other_data(reporter.files, header)? else { return Ok(()) };
     reporter.report_other_data(place)

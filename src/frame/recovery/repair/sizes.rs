@@ -65,7 +65,6 @@ pub(super) struct StatedSizes {
 pub(super) struct FixedSizes {
     /// The common size.
     pub chunksize: i32,
-    /// The sum.
     pub nbytes: i64,
 }
 

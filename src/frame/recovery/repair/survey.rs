@@ -32,7 +32,6 @@ impl Default for ChunkList {
     }
 }
 
-/// The chunks of the source.
 pub(super) enum ChunkList {
     /// The entries of an index. The chunks are not checked yet.
     Indexed(Offsets),

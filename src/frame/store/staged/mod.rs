@@ -506,7 +506,6 @@ impl StagedStore {
         }
     }
 
-    /// Returns to the state of a savepoint.
     fn restore(&mut self, savepoint: StagedStore) {
         match (self, savepoint) {
             (StagedStore::File(file), StagedStore::File(before)) => file.restore(before),

@@ -28,7 +28,6 @@ pub(in crate::frame) struct Pending {
     pub(super) index: Option<IndexChange>,
 }
 
-/// The change of an index, for its encoder.
 #[derive(Clone, Copy)]
 pub(super) struct IndexChange {
     /// The first entry that has changed.
