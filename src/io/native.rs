@@ -108,6 +108,7 @@ pub(crate) fn read_file_stamp(path: &CStr) -> Option<ObservedStamp> {
 ///
 /// # Errors
 /// `FileRead`.
+#[inline(always)]
 pub(super) fn read_at(file: &File, position: u64, dest: &mut [u8], min: usize) -> Result<usize> {
     let mut done = 0;
     while done < min.min(dest.len()) {

@@ -26,6 +26,7 @@ impl IoStream {
     ///
     /// # Errors
     /// `FileRead`, also when the file ends earlier.
+    #[inline]
     pub(crate) fn read_exact_at(&self, position: u64, dest: &mut [u8]) -> Result<()> {
         let got = self.read_at(position, dest)?;
         if got != dest.len() {

@@ -9,7 +9,7 @@ use super::transaction::ChangeLockGuard;
 use crate::error::{ErrorKind, Result, ensure};
 use crate::frame::format::header::FrameHeader;
 use crate::frame::store::status::FrameStatus;
-use crate::frame::store::{DiskFrame, Frame, FrameContents};
+use crate::frame::store::{DiskFrame, Frame, FrameContents, MemoryFrame};
 use crate::io::FrameLockGuard;
 use std::ops::Deref;
 use std::time::Instant;
@@ -101,7 +101,8 @@ impl SuperChunk {
     pub(super) fn with_read_access<R>(&self, read: impl FnOnce(ChunkAccess<'_>) -> Result<R>) -> Result<R> {
         match self.frame() {
             None => self.with_memory_access(read),
-            Some(frame) => self.with_frame_access(frame, read),
+            Some(Frame::Memory(frame)) => self.with_memory_frame_access(frame, read),
+            Some(Frame::Disk(frame)) => self.with_disk_frame_access(frame, read),
         }
     }
 
@@ -114,7 +115,10 @@ impl SuperChunk {
     ) -> Result<R> {
         match self.frame() {
             None => self.with_memory_access(read),
-            Some(frame) => self.retry_changed_reads(|| self.with_frame_access(frame, &mut read)),
+            Some(Frame::Memory(frame)) => self.with_memory_frame_access(frame, read),
+            Some(Frame::Disk(frame)) => {
+                DiskFrame::retry_changed_reads(Some(frame), || self.with_disk_frame_access(frame, &mut read))
+            }
         }
     }
 
@@ -130,29 +134,43 @@ impl SuperChunk {
         })
     }
 
-    /// As [`with_read_access`](Self::with_read_access), for a super-chunk with a frame.
+    /// As [`with_read_access`](Self::with_read_access), for a super-chunk with a frame in memory.
     #[inline(never)]
-    fn with_frame_access<R>(
+    fn with_memory_frame_access<R>(
         &self,
-        frame: &Frame,
+        frame: &MemoryFrame,
         read: impl FnOnce(ChunkAccess<'_>) -> Result<R>,
     ) -> Result<R> {
         let guard = self.read_lock();
-        let frame_lock = frame.disk().map_or(Ok(None), |frame| frame.lock(false))?;
+        let header = frame.header()?;
+        read(ChunkAccess {
+            lock_proof: guard.lock_proof(),
+            header: Some(&header),
+            generation: Some(0),
+            unlocked_since: None,
+        })
+    }
+
+    /// As [`with_read_access`](Self::with_read_access), for a super-chunk with a frame on disk.
+    #[inline(always)]
+    fn with_disk_frame_access<R>(
+        &self,
+        frame: &DiskFrame,
+        read: impl FnOnce(ChunkAccess<'_>) -> Result<R>,
+    ) -> Result<R> {
+        let guard = self.read_lock();
+        let frame_lock = frame.lock(false)?;
         // Borrowed in its place: moving it costs a slice of 10 items in memory a tenth of its time.
         let status = frame.status();
         let Ok(status) = &status else { return status.map(|_| unreachable!("an error")) };
         let (current, reread);
-        let (lock_proof, status) = match frame.disk().filter(|_| status.is_stale) {
-            Some(frame) => {
-                drop((frame_lock, guard));
-                reread = self.lock_stale_frame(frame, &status.header)?;
-                (reread.guard.lock_proof(), &reread.status)
-            }
-            None => {
-                current = (frame_lock, guard);
-                (current.1.lock_proof(), status)
-            }
+        let (lock_proof, status) = if status.is_stale {
+            drop((frame_lock, guard));
+            reread = self.lock_stale_frame(frame, &status.header)?;
+            (reread.guard.lock_proof(), &reread.status)
+        } else {
+            current = (frame_lock, guard);
+            (current.1.lock_proof(), status)
         };
         read(ChunkAccess::new(lock_proof, status))
     }
@@ -326,7 +344,7 @@ impl WriteGuard<'_, SuperChunk> {
     fn header_for_change(&mut self, frame: &Frame) -> Result<FrameHeader> {
         match frame.disk() {
             Some(frame) => self.update_frame(frame),
-            None => frame.status().map(|status| status.header),
+            None => frame.header(),
         }
     }
 

@@ -11,6 +11,7 @@ use crate::chunk::{ChunkHeader, Container, ParsedChunk, SpecialValue};
 use crate::err;
 use crate::error::{ErrorKind, Result};
 use crate::fallible;
+use crate::frame::store::DiskFrame;
 use crate::frame::store::fetch::{ChunkBytes, FetchMode, FetchedChunk};
 use crate::malloc::MallocBytes;
 use crate::out_buffer::OutBuffer;
@@ -141,11 +142,8 @@ impl SuperChunk {
 
     /// Calls `read` again, a limited number of times, while it fails because another handle without the lock has
     /// changed the frame in the meantime.
-    pub(super) fn retry_changed_reads<R>(&self, mut read: impl FnMut() -> Result<R>) -> Result<R> {
-        match self.disk_frame() {
-            Some(frame) => frame.retry_changed_reads(read),
-            None => read(),
-        }
+    pub(super) fn retry_changed_reads<R>(&self, read: impl FnMut() -> Result<R>) -> Result<R> {
+        DiskFrame::retry_changed_reads(self.disk_frame(), read)
     }
 
     /// Decodes a whole chunk into the start of `dest`. Returns its uncompressed size in bytes.

@@ -70,7 +70,7 @@ impl WriteGuard<'_, SuperChunk> {
         );
         let mut counters = *before;
         for nchunk in specials {
-            let header = frame.status()?.header;
+            let header = frame.header()?;
             let info = frame.chunk_info(nchunk, &header)?;
             let Some(special) = info.special else { continue };
             let chunk = to_repeated_value_chunk(special, info.nbytes, self.typesize())?;

@@ -5,7 +5,6 @@
 
 use super::disk::Disk;
 use super::durability::Durability;
-use super::fetch;
 use super::inner::{Changes, DiskInner, InnerLock};
 use super::journal;
 use super::kept_units::KeptUnits;
@@ -17,7 +16,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::fallible;
 use crate::fork_count;
 use crate::frame::FrameKind;
-use crate::frame::format::checksums::{ChecksumMode, MAX_TABLE_CHUNKS};
+use crate::frame::format::checksums::ChecksumMode;
 use crate::frame::format::header::{FIXED_HEADER_LEN, FrameHeader};
 use crate::frame::format::plan::{FrameLayout, Images};
 use crate::io::new_files::NewFiles;
@@ -33,11 +32,6 @@ const FRAME_READ_ATTEMPTS: usize = 50;
 /// See [`FRAME_READ_ATTEMPTS`].
 const RETRY_PAUSE: Duration = Duration::from_millis(1);
 
-/// Maximum length of the chunks, in bytes, of a frame without checksums that gets them by default: its first change reads
-/// all chunks. The first append of 1 MiB to 3 MiB has 0.5 of the speed without checksums, to 63 MiB 0.07 (`cargo bench
-/// --bench side_by_side -- --group durable --only 'first append'`).
-const MAX_LEN_TO_ADD: u64 = 4 << 20;
-
 /// A frame in a file or in a directory.
 pub(crate) struct DiskFrame {
     pub(in crate::frame) disk: Disk,
@@ -48,7 +42,7 @@ pub(crate) struct DiskFrame {
     pub(super) generation: AtomicU64,
     /// The [`Durability`] of changes.
     pub(super) level: AtomicU8,
-    checksum_mode: AtomicU8,
+    pub(super) checksum_mode: AtomicU8,
     /// The checks of chunks that were read in parts.
     pub(super) kept_units: KeptUnits,
     /// Number of reads that failed because another handle had changed the frame meanwhile.
@@ -111,7 +105,7 @@ impl DiskFrame {
     }
 
     /// Opens the frame at `path`, which begins at byte `base` of its file. For a sparse frame, `path` is a directory
-    /// without a slash at its end. Also returns the result of [`fetch::first_chunk_flags2`]: other
+    /// without a slash at its end. Also returns the result of [`first_chunk_flags2`](Self::first_chunk_flags2): other
     /// processes may change the frame as soon as the lock is released.
     ///
     /// # Errors
@@ -131,13 +125,12 @@ impl DiskFrame {
             retry(FRAME_READ_ATTEMPTS, || frame.read_header_and_trailer_len())?;
         }
         let locked = frame.lock(false)?;
-        let opened = frame.retry_changed_reads(|| {
+        let opened = DiskFrame::retry_changed_reads(Some(&frame), || {
             // All changes before this point are included in the contents that are read now.
             frame.force_refresh.store(false, Ordering::Relaxed);
             let (header, trailer_len) = frame.read_header_and_trailer_len()?;
             let contents = frame.load(header, trailer_len)?;
-            let flags2 =
-                fetch::first_chunk_flags2(&contents, |nchunk| frame.stored_chunk(nchunk, &contents.header))?;
+            let flags2 = frame.first_chunk_flags2(&contents)?;
             Ok((contents, flags2))
         });
         drop(locked);
@@ -206,45 +199,8 @@ impl DiskFrame {
         Ok(parts)
     }
 
-    fn checksum_mode(&self) -> ChecksumMode {
+    pub(super) fn checksum_mode(&self) -> ChecksumMode {
         ChecksumMode::from_u8(self.checksum_mode.load(Ordering::Relaxed))
-    }
-
-    /// Computes the checksums of the chunks before the first change of a frame without a table, if a table will be
-    /// written. If a chunk cannot be read, this handle writes no tables.
-    pub(super) fn prepare_checksums(&self) -> Result<()> {
-        let max_len = match self.checksum_mode() {
-            ChecksumMode::Off | ChecksumMode::Verify => return Ok(()),
-            ChecksumMode::Default => MAX_LEN_TO_ADD,
-            ChecksumMode::Write => u64::MAX,
-        };
-        let (nchunks, can_have_table) = {
-            let DiskInner { layout, index, .. } = &*self.inner.read_recursive();
-            let nchunks = index.offsets.len();
-            let is_small = layout.cbytes <= max_len && nchunks <= MAX_TABLE_CHUNKS;
-            (nchunks, is_small && index.checksums.is_none())
-        };
-        if !can_have_table {
-            return Ok(());
-        }
-        let checksums = match nchunks {
-            // The file of a new frame may have no header yet.
-            0 => Some(Arc::default()),
-            _ => {
-                let header = self.disk.read_header()?;
-                fetch::compute_checksums(nchunks, |nchunk| self.stored_chunk(nchunk, &header))?
-            }
-        };
-        if checksums.is_none() {
-            self.checksum_mode.store(ChecksumMode::Verify as u8, Ordering::Relaxed);
-        }
-        self.inner.write().index.checksums = checksums;
-        Ok(())
-    }
-
-    /// Returns whether new files of the back-end have checksums.
-    pub(crate) fn has_checksums_when_new(backend: &Backend) -> bool {
-        new_handle_checksums(new_handle_level(backend)) >= ChecksumMode::Default
     }
 
     /// Acquires the lock between processes, if the frame has one. Dropping the result releases it.
@@ -365,12 +321,12 @@ impl ReadFrame for DiskFrame {
 
 /// Returns the durability of changes through a new handle. A handle must read the environment only once: another thread
 /// may change it.
-fn new_handle_level(backend: &Backend) -> Durability {
+pub(super) fn new_handle_level(backend: &Backend) -> Durability {
     if backend.is_native() { Durability::from_environment() } else { Durability::Off }
 }
 
 /// Returns the use of checksums by a new handle with that durability of changes.
-fn new_handle_checksums(level: Durability) -> ChecksumMode {
+pub(super) fn new_handle_checksums(level: Durability) -> ChecksumMode {
     let default = if level > Durability::Off { ChecksumMode::Default } else { ChecksumMode::Verify };
     ChecksumMode::from_environment(default)
 }

@@ -15,11 +15,11 @@ use crate::frame::format::chunk_checksums::Checksums;
 use crate::frame::format::chunk_info::{ChunkInfo, build_special_chunk};
 use crate::frame::format::header::FrameHeader;
 use crate::frame::format::index::{IndexEntry, Offsets, decode_entry};
-use crate::frame::format::units::{UnitChecks, chunk_checksum};
+use crate::frame::format::units::UnitChecks;
 use crate::io::{BorrowedBytes, IoStream, ReadHandle};
 use crate::malloc::MallocBytes;
 use crate::trace;
-use parking_lot::MappedRwLockReadGuard;
+use parking_lot::{MappedRwLockReadGuard, RwLockReadGuard};
 use std::mem;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -116,12 +116,12 @@ impl FetchedChunk<'_> {
 
 /// A chunk of a frame, and the memory or the open file that has its bytes.
 pub(crate) struct StoredChunk<'a> {
-    pub(super) header: &'a FrameHeader,
-    pub(super) nchunk: usize,
-    pub(super) place: ChunkPlace<'a>,
+    header: &'a FrameHeader,
+    nchunk: usize,
+    place: ChunkPlace<'a>,
 }
 
-pub(super) enum ChunkPlace<'a> {
+enum ChunkPlace<'a> {
     /// Its index entry.
     Index {
         special: SpecialValue,
@@ -137,7 +137,7 @@ pub(super) enum ChunkPlace<'a> {
 }
 
 /// The place of a chunk of a frame on disk.
-pub(super) enum DiskPlace {
+enum DiskPlace {
     /// Memory, until the transaction is committed that has stored the chunk.
     Unwritten(Arc<Vec<u8>>),
     /// The file of a contiguous frame, with the chunk at byte `start`, which is `offset` in the data section. The chunk
@@ -180,6 +180,29 @@ impl ChunkSource<'_> {
         let at = self.start.checked_add(position);
         let overflow = || err!(ReadBuffer, "byte {position} of the chunk at {} overflows", self.start);
         self.file.read_exact_at(at.ok_or_else(overflow)?, dest).map_err(to_block_error)
+    }
+}
+
+impl MemoryFrame {
+    /// Returns chunk `nchunk`, and locks the memory until the result is dropped. The errors are those of
+    /// [`Frame::stored_chunk`](super::Frame::stored_chunk).
+    #[inline]
+    pub(super) fn stored_chunk<'a>(
+        &'a self,
+        nchunk: usize,
+        header: &'a FrameHeader,
+    ) -> Result<StoredChunk<'a>> {
+        let inner = self.inner.read_recursive();
+        let place = match index_entry(&inner.index.offsets, nchunk)? {
+            IndexEntry::Special(special) => {
+                ChunkPlace::Index { special, is_last: nchunk + 1 == inner.index.offsets.len() }
+            }
+            IndexEntry::Payload(offset) => {
+                let bytes = RwLockReadGuard::map(inner, |inner| inner.bytes.bytes());
+                ChunkPlace::Memory { frame: self, bytes, offset }
+            }
+        };
+        Ok(StoredChunk { header, nchunk, place })
     }
 }
 
@@ -234,6 +257,11 @@ impl DiskFrame {
         }
         self.stored_chunk(nchunk, header)?.fetch(FetchMode::Borrow).map(drop)
     }
+
+    /// As [`first_chunk_flags2`].
+    pub(super) fn first_chunk_flags2(&self, contents: &FrameContents) -> Result<u8> {
+        first_chunk_flags2(contents, |nchunk| self.stored_chunk(nchunk, &contents.header))
+    }
 }
 
 /// Returns the index entry of chunk `nchunk`.
@@ -241,7 +269,7 @@ impl DiskFrame {
 /// # Errors
 /// `InvalidParam` for a chunk that does not exist, `Data` for an invalid entry.
 #[inline]
-pub(super) fn index_entry(offsets: &Offsets, nchunk: usize) -> Result<IndexEntry> {
+fn index_entry(offsets: &Offsets, nchunk: usize) -> Result<IndexEntry> {
     let nchunks = offsets.len();
     let code = offsets.get(nchunk);
     decode_entry(code.ok_or_else(|| err!(InvalidParam, "no chunk {nchunk} in a frame of {nchunks} chunks"))?)
@@ -294,31 +322,6 @@ pub(super) fn first_chunk_flags2<'a>(
             }
         }
         flags => flags,
-    }
-}
-
-/// Reads all chunks, which `stored` returns. Returns their checksums; `None` if a chunk cannot be read.
-///
-/// # Errors
-/// `MemoryAlloc`
-pub(super) fn compute_checksums<'a>(
-    nchunks: usize,
-    stored: impl Fn(usize) -> Result<StoredChunk<'a>>,
-) -> Result<Option<Arc<Checksums>>> {
-    let checksum = |nchunk| {
-        let chunk = stored(nchunk)?;
-        match chunk.place {
-            ChunkPlace::Index { .. } => Ok(0),
-            _ => Ok(chunk_checksum(stored_part(&chunk.fetch(FetchMode::Borrow)?))),
-        }
-    };
-    match Checksums::of_read_chunks((0..nchunks).map(checksum)) {
-        Ok(checksums) => Ok(Some(Arc::new(checksums))),
-        Err(error) if error.kind() == ErrorKind::MemoryAlloc => Err(error),
-        Err(error) => {
-            trace::warning(|| format!("the frame gets no checksums, because a chunk is unreadable: {error}"));
-            Ok(None)
-        }
     }
 }
 

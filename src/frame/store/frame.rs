@@ -5,7 +5,6 @@ use super::disk_frame::DiskFrame;
 use super::fetch::{self, StoredChunk};
 use super::load::FrameContents;
 use super::memory::MemoryFrame;
-use super::status::FrameStatus;
 use crate::error::Result;
 use crate::frame::FrameKind;
 use crate::frame::format::change::Change;
@@ -156,12 +155,11 @@ impl Frame {
         }
     }
 
-    /// Returns the state of the frame, for a caller that is about to read it. A frame in memory is up to date.
-    #[inline]
-    pub(crate) fn status(&self) -> Result<FrameStatus> {
+    /// Reads the header.
+    pub(crate) fn header(&self) -> Result<FrameHeader> {
         match self {
-            Frame::Memory(frame) => frame.read_header().map(FrameStatus::of_memory),
-            Frame::Disk(frame) => frame.status(),
+            Frame::Memory(frame) => frame.header(),
+            Frame::Disk(frame) => frame.status().map(|status| status.header),
         }
     }
 

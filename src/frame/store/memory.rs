@@ -1,6 +1,5 @@
 //! A frame in memory: its bytes, and their parsed index. Only its super-chunk changes it, so that it is parsed once.
 
-use super::fetch::{self, ChunkPlace, StoredChunk, index_entry};
 use super::load::{self, FrameContents, LoadedParts, ReadFrame};
 use super::writer;
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
@@ -8,16 +7,14 @@ use crate::error::{Result, err};
 use crate::fallible;
 use crate::frame::FrameKind;
 use crate::frame::format::change::Change;
-use crate::frame::format::checksums::{self, ChecksumMode, MAX_TABLE_CHUNKS};
+use crate::frame::format::checksums::{self, ChecksumMode};
 use crate::frame::format::chunk_checksums::Checksums;
 use crate::frame::format::chunk_info::stored_len;
 use crate::frame::format::header::{self, FrameHeader};
-use crate::frame::format::index::IndexEntry;
-use crate::frame::format::metalayers;
 use crate::frame::format::plan::{self, FrameIndex, FrameLayout, Images, TargetState};
 use crate::frame::format::units::chunk_checksum;
 use crate::malloc::MallocVec;
-use parking_lot::{RwLock, RwLockReadGuard};
+use parking_lot::RwLock;
 use std::sync::Arc;
 
 pub(crate) struct MemoryFrame {
@@ -26,7 +23,7 @@ pub(crate) struct MemoryFrame {
 
 /// The bytes of a frame, and the parts of them that are parsed.
 pub(super) struct MemoryInner {
-    bytes: MallocVec,
+    pub bytes: MallocVec,
     pub layout: FrameLayout,
     pub index: FrameIndex,
 }
@@ -77,25 +74,8 @@ impl MemoryFrame {
         Ok((frame, contents))
     }
 
-    /// Returns the bytes of a frame with checksums, unless a chunk cannot be read.
-    pub(crate) fn add_checksums(memory: MallocVec) -> Result<MallocVec> {
-        let (mut frame, contents) = MemoryFrame::open(memory)?;
-        if frame.inner.get_mut().index.checksums.is_none() && contents.nchunks <= MAX_TABLE_CHUNKS {
-            let stored = |nchunk| frame.stored_chunk(nchunk, &contents.header);
-            let checksums = fetch::compute_checksums(contents.nchunks, stored)?;
-            frame.inner.get_mut().index.checksums = checksums;
-        }
-        let target = TargetState {
-            header: contents.header,
-            metalayers: &metalayers::borrow(&contents.metalayers)?,
-            vlmetalayers: &metalayers::borrow(&contents.vlmetalayers)?,
-        };
-        frame.apply(&Change::ReplaceVlmetalayers, &target)?;
-        Ok(frame.inner.into_inner().bytes)
-    }
-
     /// Reads the fixed part of the header.
-    pub(super) fn read_header(&self) -> Result<FrameHeader> {
+    pub(crate) fn header(&self) -> Result<FrameHeader> {
         FrameHeader::parse(self.inner.read_recursive().bytes.bytes(), FrameKind::Contiguous)
     }
 
@@ -110,25 +90,8 @@ impl MemoryFrame {
         then(&mut self.inner.write().bytes)
     }
 
-    /// Returns chunk `nchunk`, and locks the memory until the result is dropped. The errors are those of
-    /// [`Frame::stored_chunk`](super::Frame::stored_chunk).
-    #[inline]
-    pub(super) fn stored_chunk<'a>(
-        &'a self,
-        nchunk: usize,
-        header: &'a FrameHeader,
-    ) -> Result<StoredChunk<'a>> {
-        let inner = self.inner.read_recursive();
-        let place = match index_entry(&inner.index.offsets, nchunk)? {
-            IndexEntry::Special(special) => {
-                ChunkPlace::Index { special, is_last: nchunk + 1 == inner.index.offsets.len() }
-            }
-            IndexEntry::Payload(offset) => {
-                let bytes = RwLockReadGuard::map(inner, |inner| inner.bytes.bytes());
-                ChunkPlace::Memory { frame: self, bytes, offset }
-            }
-        };
-        Ok(StoredChunk { header, nchunk, place })
+    pub(super) fn into_bytes(self) -> MallocVec {
+        self.inner.into_inner().bytes
     }
 
     /// Returns the checksums, if chunk `nchunk` must be checked by them when it is read.

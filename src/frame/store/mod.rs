@@ -15,6 +15,7 @@
 //! | [`writer`] | executing a plan in place |
 //! | [`undo_log`] | reverting one or several plans that were executed in place |
 //! | [`old_bytes`] | bytes of a file before a write |
+//! | [`missing_checksums`] | the checksums of a frame that has none |
 //! | [`durability`] | what a change leaves if the process dies |
 //! | [`staged`] | changes that are there completely or not at all |
 //! | [`journal`] | undoing a commit of several sectors whose writer has died |
@@ -34,6 +35,7 @@ mod kept_units;
 mod lazy_form;
 pub(crate) mod load;
 pub(crate) mod memory;
+mod missing_checksums;
 mod old_bytes;
 mod old_chunk;
 pub(crate) mod sequential;

@@ -33,13 +33,6 @@ pub(crate) struct FrameStatus {
     pub unlocked_since: Option<Instant>,
 }
 
-impl FrameStatus {
-    /// Returns the state of a frame in memory, which only its super-chunk changes.
-    pub(super) fn of_memory(header: FrameHeader) -> FrameStatus {
-        FrameStatus { header, is_stale: false, generation: 0, unlocked_since: None }
-    }
-}
-
 impl DiskFrame {
     /// Returns the state of the frame, for a caller that is about to read it. The file is not opened if its stamp
     /// equals the stamp of the last check.
@@ -263,15 +256,18 @@ impl DiskFrame {
         self.generation.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// Calls `read` again, a limited number of times, while it fails because another handle has changed the frame in the
-    /// meantime.
-    pub(crate) fn retry_changed_reads<R>(&self, mut read: impl FnMut() -> Result<R>) -> Result<R> {
+    /// Calls `read` again, a limited number of times, while it fails because another handle has changed `frame` in the
+    /// meantime. Without a frame, calls it once.
+    pub(crate) fn retry_changed_reads<R>(
+        frame: Option<&DiskFrame>,
+        mut read: impl FnMut() -> Result<R>,
+    ) -> Result<R> {
+        let changed_reads = || frame.map(|frame| frame.changed_reads.load(Ordering::Relaxed));
         let mut repetitions = 1..READ_ATTEMPTS;
         loop {
-            let before = self.changed_reads.load(Ordering::Relaxed);
+            let before = changed_reads();
             let result = read();
-            let is_disturbed = result.is_err() && self.changed_reads.load(Ordering::Relaxed) != before;
-            if !is_disturbed || repetitions.next().is_none() {
+            if result.is_ok() || changed_reads() == before || repetitions.next().is_none() {
                 return result;
             }
         }

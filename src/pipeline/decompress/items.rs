@@ -126,6 +126,7 @@ impl RangeReader<'_> {
     /// # Errors
     /// `InvalidParam` for a chunk of variable-length blocks, `SchunkSpecial` for an undefined special value, those of
     /// decompression and of `then`.
+    #[inline]
     pub(crate) fn open<R>(
         params: &DecompressParams<'_>,
         chunk: &ParsedChunk<'_>,
