@@ -71,7 +71,8 @@ impl DiskFrame {
         let mut inner = DiskInner::new(layout, images);
         let is_staged = level > Durability::Off;
         if is_staged {
-            inner.changes = Changes::Staged(Staging::of_new_frame(&layout, header, &inner.images)?);
+            let staging = Staging::of_new_frame(&layout, header, &inner.images)?;
+            inner.changes = Changes::Staged(fallible::try_box(staging)?);
         }
         let destination = fallible::path(&[path.to_bytes()])?;
         let new_files =

@@ -27,7 +27,7 @@ pub(super) enum Changes {
     /// The changes in place since the begin of a transaction.
     InPlace(UndoLog),
     /// Atomic changes.
-    Staged(Staging),
+    Staged(Box<Staging>),
 }
 
 impl Default for Changes {

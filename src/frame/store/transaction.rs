@@ -25,7 +25,7 @@ use std::sync::atomic::Ordering;
 pub(crate) enum FrameSavepoint {
     /// That of a frame with atomic changes.
     Staged(Box<StagingSavepoint>),
-    /// That of a frame that is changed in place: its place in the [`UndoLog`](super::undo_log::UndoLog).
+    /// That of a frame that is changed in place: its place in the [`UndoLog`].
     InPlace(usize),
 }
 
@@ -67,7 +67,7 @@ impl DiskFrame {
         let mut inner = self.inner.write();
         if inner.staging().is_none() {
             let staging = Staging::new(&self.disk, &inner.layout, &inner.images, &inner.index)?;
-            inner.changes = Changes::Staged(staging);
+            inner.changes = Changes::Staged(fallible::try_box(staging)?);
         }
         Ok(true)
     }
