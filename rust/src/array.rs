@@ -363,7 +363,7 @@ impl<T: Element> Array<T> {
 
     pub(crate) fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<T>> {
         let mut items = vec_of(self.box_nbytes(ranges)? / size_of::<T>())?;
-        self.read_box(ranges, bytemuck::cast_slice_mut(&mut items))?;
+        T::fill_from(&mut items, |bytes| self.read_box(ranges, bytes))?;
         Ok(items)
     }
 
@@ -372,7 +372,7 @@ impl<T: Element> Array<T> {
     /// # Errors
     /// As [`AnyArray::read_bytes_into`].
     pub fn read_into(&self, ranges: impl Ranges, dest: &mut [T]) -> Result<()> {
-        self.read_bytes_into(ranges, bytemuck::cast_slice_mut(dest))
+        T::fill_from(dest, |bytes| self.read_bytes_into(ranges, bytes))
     }
 
     /// Returns the item at a position.
@@ -380,7 +380,7 @@ impl<T: Element> Array<T> {
     /// # Errors
     /// `InvalidParam` for a position outside the array; `Failure` for a damaged chunk.
     pub fn get(&self, at: &[u64]) -> Result<T> {
-        let mut item = [T::default()];
+        let mut item = [T::zeroed()];
         self.read_into(at, &mut item)?;
         Ok(item[0])
     }
@@ -424,7 +424,7 @@ impl<T: Element> Array<T> {
     pub fn select(&self, lists: &[Vec<u64>]) -> Result<Vec<T>> {
         let nitems = lists.iter().try_fold(1usize, |n, list| n.checked_mul(list.len()));
         let mut items = vec_of(nitems.unwrap_or(usize::MAX))?;
-        self.array.core.read_orthogonal(lists, bytemuck::cast_slice_mut(&mut items))?;
+        T::fill_from(&mut items, |bytes| Ok(self.array.core.read_orthogonal(lists, bytes)?))?;
         Ok(items)
     }
 
@@ -442,12 +442,12 @@ impl<T: Element> Array<T> {
     }
 }
 
-/// Returns `len` items of the default value.
+/// Returns `len` items of zero bytes.
 fn vec_of<T: Element>(len: usize) -> Result<Vec<T>> {
     let mut items = Vec::new();
     items
         .try_reserve_exact(len)
         .map_err(|_| Error::new(ErrorKind::MemoryAlloc, format!("a buffer of {len} items")))?;
-    items.resize(len, T::default());
+    items.resize(len, T::zeroed());
     Ok(items)
 }

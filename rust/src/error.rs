@@ -13,20 +13,29 @@ pub type Result<T> = std::result::Result<T, Error>;
 /// let error = blosc2::decompress(b"no chunk").unwrap_err();
 /// assert_eq!((error.kind(), error.code()), (blosc2::ErrorKind::ReadBuffer, -5));
 /// assert_eq!(error.to_string(), "Not enough space to read: the header has 8 bytes, expected 16");
+///
+/// // An error of the operating system is the source, and keeps its kind as a `std::io::Error`.
+/// let error = std::io::Error::from(blosc2::SuperChunk::open("no/such/file").unwrap_err());
+/// assert_eq!(error.kind(), std::io::ErrorKind::NotFound);
 /// ```
 #[derive(Debug)]
-pub struct Error(Inner);
+pub struct Error {
+    reason: Reason,
+    /// The error of the operating system, or of a stream, that is the cause.
+    cause: Option<io::Error>,
+}
 
 #[derive(Debug)]
-enum Inner {
+enum Reason {
     Library(blosc2_core::Error),
-    Io(io::Error),
     Message(ErrorKind, String),
+    /// The cause, an error of a stream.
+    Stream,
 }
 
 impl Error {
     pub(crate) fn new(kind: ErrorKind, message: String) -> Error {
-        Error(Inner::Message(kind, message))
+        Error { reason: Reason::Message(kind, message), cause: None }
     }
 
     /// Returns an error for an argument that is not valid.
@@ -34,12 +43,17 @@ impl Error {
         Error::new(ErrorKind::InvalidParam, message)
     }
 
+    /// Returns the error, caused by one of that kind.
+    pub(crate) fn caused_by(self, kind: io::ErrorKind) -> Error {
+        Error { cause: Some(kind.into()), ..self }
+    }
+
     /// Returns the kind of the error. That of an error of a stream is `FileRead`.
     pub fn kind(&self) -> ErrorKind {
-        match &self.0 {
-            Inner::Library(error) => error.kind(),
-            Inner::Io(_) => ErrorKind::FileRead,
-            Inner::Message(kind, _) => *kind,
+        match &self.reason {
+            Reason::Library(error) => error.kind(),
+            Reason::Message(kind, _) => *kind,
+            Reason::Stream => ErrorKind::FileRead,
         }
     }
 
@@ -51,52 +65,48 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.0 {
-            Inner::Library(error) => write!(f, "{error:#}"),
-            Inner::Io(error) => error.fmt(f),
-            Inner::Message(kind, message) => {
+        match (&self.reason, &self.cause) {
+            (Reason::Library(error), _) => write!(f, "{error:#}"),
+            (Reason::Message(kind, message), _) => {
                 write!(f, "{}: {message}", kind.message().to_str().unwrap_or_default())
             }
+            (Reason::Stream, Some(cause)) => cause.fmt(f),
+            (Reason::Stream, None) => Ok(()),
         }
     }
 }
 
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match &self.0 {
-            Inner::Io(error) => Some(error),
-            Inner::Library(_) | Inner::Message(..) => None,
-        }
+        self.cause.as_ref().map(|cause| cause as _)
     }
 }
 
 impl From<blosc2_core::Error> for Error {
     fn from(error: blosc2_core::Error) -> Error {
-        Error(Inner::Library(error))
+        let cause = error.cause();
+        Error { reason: Reason::Library(error), cause }
     }
 }
 
 impl From<io::Error> for Error {
     fn from(error: io::Error) -> Error {
-        match error.downcast::<Error>() {
-            Ok(error) => error,
-            Err(error) => Error(Inner::Io(error)),
-        }
+        error.downcast().unwrap_or_else(|error| Error { reason: Reason::Stream, cause: Some(error) })
     }
 }
 
 impl From<Error> for io::Error {
     fn from(error: Error) -> io::Error {
-        let kind = match (&error.0, error.kind()) {
-            (Inner::Io(_), _) => io::ErrorKind::Other,
-            (_, ErrorKind::InvalidParam | ErrorKind::InvalidIndex) => io::ErrorKind::InvalidInput,
-            (_, ErrorKind::MemoryAlloc) => io::ErrorKind::OutOfMemory,
-            (_, ErrorKind::FileRead | ErrorKind::FileWrite | ErrorKind::FileOpen) => io::ErrorKind::Other,
-            _ => io::ErrorKind::InvalidData,
+        let kind = match (&error.cause, error.kind()) {
+            (Some(cause), _) => cause.kind(),
+            (None, ErrorKind::InvalidParam | ErrorKind::InvalidIndex) => io::ErrorKind::InvalidInput,
+            (None, ErrorKind::MemoryAlloc) => io::ErrorKind::OutOfMemory,
+            (None, ErrorKind::FileRead | ErrorKind::FileWrite | ErrorKind::FileOpen) => io::ErrorKind::Other,
+            (None, _) => io::ErrorKind::InvalidData,
         };
-        match error.0 {
-            Inner::Io(error) => error,
-            _ => io::Error::new(kind, error),
+        match error {
+            Error { reason: Reason::Stream, cause: Some(cause) } => cause,
+            error => io::Error::new(kind, error),
         }
     }
 }

@@ -39,7 +39,8 @@
 //!
 //! # Features
 //! `ndlz` and `zfp` (codecs), `plugins` (more filters) and `snappy` (reading chunks of Blosc 1) are on by default.
-//! `ndarray` adds conversions to and from arrays of the crate `ndarray`.
+//! `ndarray` adds conversions to and from arrays of the crate `ndarray`; `half` and `num-complex` add the item types `f16`
+//! and `Complex`.
 //!
 //! The minimum supported Rust version is 1.89.
 

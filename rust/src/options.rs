@@ -199,7 +199,8 @@ impl OpenOptions {
         }
         let exists = core::exists(path)?;
         if exists && self.create_new {
-            return Err(Error::new(ErrorKind::FileOpen, format!("{} exists already", path.display())));
+            let error = Error::new(ErrorKind::FileOpen, format!("{} exists already", path.display()));
+            return Err(error.caused_by(std::io::ErrorKind::AlreadyExists));
         }
         let is_new = self.create_new || self.truncate || (self.create && !exists);
         if is_new && self.offset != 0 {

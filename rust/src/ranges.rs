@@ -9,16 +9,70 @@ pub trait AxisRange {
     fn to_range(&self, extent: u64) -> Range<u64>;
 }
 
-impl AxisRange for u64 {
-    fn to_range(&self, _: u64) -> Range<u64> {
-        *self..self.saturating_add(1)
-    }
+/// Implements the traits for coordinates of a type; one that is negative, or above `u64::MAX`, is outside every shape.
+macro_rules! coordinates {
+    ($($type:ty)*) => {
+        $(
+            impl AxisRange for $type {
+                fn to_range(&self, _: u64) -> Range<u64> {
+                    let at = coordinate(*self);
+                    at..at.saturating_add(1)
+                }
+            }
+
+            impl AxisRange for Range<$type> {
+                fn to_range(&self, _: u64) -> Range<u64> {
+                    coordinate(self.start)..coordinate(self.end)
+                }
+            }
+
+            impl AxisRange for RangeFrom<$type> {
+                fn to_range(&self, extent: u64) -> Range<u64> {
+                    coordinate(self.start)..extent
+                }
+            }
+
+            impl AxisRange for RangeTo<$type> {
+                fn to_range(&self, _: u64) -> Range<u64> {
+                    0..coordinate(self.end)
+                }
+            }
+
+            impl AxisRange for RangeInclusive<$type> {
+                fn to_range(&self, _: u64) -> Range<u64> {
+                    coordinate(*self.start())..coordinate(*self.end()).saturating_add(1)
+                }
+            }
+
+            impl AxisRange for RangeToInclusive<$type> {
+                fn to_range(&self, _: u64) -> Range<u64> {
+                    0..coordinate(self.end).saturating_add(1)
+                }
+            }
+
+            axis_alone! { $type, Range<$type>, RangeFrom<$type>, RangeTo<$type>, RangeInclusive<$type>, RangeToInclusive<$type> }
+        )*
+    };
 }
 
-impl AxisRange for Range<u64> {
-    fn to_range(&self, _: u64) -> Range<u64> {
-        self.clone()
-    }
+/// Implements [`Ranges`] for the range of an array of one dimension.
+macro_rules! axis_alone {
+    ($($type:ty),*) => {
+        $(
+            impl Ranges for $type {
+                fn to_ranges(&self, shape: &[u64]) -> Result<Vec<Range<u64>>> {
+                    checked(&[self], shape)
+                }
+            }
+        )*
+    };
+}
+
+// The type of a number in the source without a suffix is `i32`.
+coordinates! { u64 usize u32 i64 i32 }
+
+fn coordinate(at: impl TryInto<u64>) -> u64 {
+    at.try_into().unwrap_or(u64::MAX)
 }
 
 impl AxisRange for RangeFull {
@@ -27,32 +81,9 @@ impl AxisRange for RangeFull {
     }
 }
 
-impl AxisRange for RangeFrom<u64> {
-    fn to_range(&self, extent: u64) -> Range<u64> {
-        self.start..extent
-    }
-}
-
-impl AxisRange for RangeTo<u64> {
-    fn to_range(&self, _: u64) -> Range<u64> {
-        0..self.end
-    }
-}
-
-impl AxisRange for RangeInclusive<u64> {
-    fn to_range(&self, _: u64) -> Range<u64> {
-        *self.start()..self.end().saturating_add(1)
-    }
-}
-
-impl AxisRange for RangeToInclusive<u64> {
-    fn to_range(&self, _: u64) -> Range<u64> {
-        0..self.end.saturating_add(1)
-    }
-}
-
-/// One range for each dimension of an array: a tuple, an array or a slice of [`AxisRange`]s; `..` alone is the whole
-/// array. A single coordinate is a range of one; the dimension stays.
+/// One range for each dimension of an array: a tuple, an array or a slice of [`AxisRange`]s, or a range alone for an array of
+/// one dimension; `..` alone is the whole array. A single coordinate is a range of one; the dimension stays. Coordinates
+/// are of type `u64`, `usize`, `u32`, `i64` or `i32`.
 ///
 /// ```
 /// use blosc2::Array;
@@ -61,6 +92,10 @@ impl AxisRange for RangeToInclusive<u64> {
 /// assert_eq!(array.read((1, 1..))?, [11, 12]);
 /// assert_eq!(array.read([0..2, 0..1])?, [0, 10]);
 /// assert_eq!(array.read(..)?, [0, 1, 2, 10, 11, 12]);
+///
+/// let line = Array::<i32>::builder([4]).in_memory_from(&[0, 1, 2, 3])?;
+/// let end = 3usize;
+/// assert_eq!(line.read(1..end)?, [1, 2]);
 /// # Ok::<(), blosc2::Error>(())
 /// ```
 pub trait Ranges {

@@ -6,6 +6,7 @@ pub use text::Text;
 
 use std::ffi::CStr;
 use std::fmt;
+use std::io;
 use std::panic::Location;
 
 /// The result of every fallible function of the crate.
@@ -29,6 +30,8 @@ const _: () = assert!(size_of::<Result<usize>>() == 16);
 struct ErrorDetails {
     text: Text,
     location: &'static Location<'static>,
+    /// The error of the operating system that is the cause: its kind and number.
+    cause: Option<(io::ErrorKind, Option<i32>)>,
 }
 
 impl ErrorDetails {
@@ -38,7 +41,7 @@ impl ErrorDetails {
     fn boxed(text: fmt::Arguments<'_>, location: &'static Location<'static>) -> Option<Box<[Self; 1]>> {
         let mut details = Vec::new();
         if details.try_reserve_exact(1).is_ok() {
-            details.push(ErrorDetails { text: Text::new(text), location });
+            details.push(ErrorDetails { text: Text::new(text), location, cause: None });
         }
         // `Box::try_new` is not stable; a box of an array with one element reuses the memory of the vector.
         details.try_into().ok()
@@ -70,6 +73,21 @@ impl Error {
     /// Returns the source location at which the error was created; `None` if the message could not be allocated.
     pub fn location(&self) -> Option<&'static Location<'static>> {
         self.details.as_ref().map(|details| details[0].location)
+    }
+
+    /// Adds the error of the operating system that is the cause.
+    #[must_use]
+    pub(crate) fn caused_by(mut self, cause: &io::Error) -> Self {
+        if let Some(details) = &mut self.details {
+            details[0].cause = Some((cause.kind(), cause.raw_os_error()));
+        }
+        self
+    }
+
+    /// Returns the error of the operating system that is the cause, if it is known.
+    pub fn cause(&self) -> Option<io::Error> {
+        let (kind, number) = self.details.as_ref()?[0].cause?;
+        Some(number.map_or_else(|| kind.into(), io::Error::from_raw_os_error))
     }
 
     /// Returns whether the error has its message, not only its kind.
@@ -111,7 +129,13 @@ fn replace_kind(error: Error, kind: ErrorKind, kept: ErrorKind) -> Error {
     match error.kind() {
         ErrorKind::MemoryAlloc => error,
         there if there == kept => error,
-        _ => Error::new(kind, format_args!("{error}")),
+        _ => {
+            let mut replaced = Error::new(kind, format_args!("{error}"));
+            if let (Some(details), Some(old)) = (&mut replaced.details, &error.details) {
+                details[0].cause = old[0].cause;
+            }
+            replaced
+        }
     }
 }
 
@@ -263,6 +287,15 @@ macro_rules! err {
     };
 }
 
+/// Builds an [`Error`] whose cause is the `std::io::Error` in the variable `error`: `os_err!(error, FileOpen, "{path:?}: {error}")`.
+macro_rules! os_err {
+    ($error:ident, $kind:ident, $($text:tt)+) => {{
+        // The text copies the reference.
+        let $error = &$error;
+        $crate::error::err!($kind, $($text)+).caused_by($error)
+    }};
+}
+
 /// Returns an error from the function unless the condition holds: `ensure!(len <= max, Data, "{len} bytes")`.
 macro_rules! ensure {
     ($condition:expr, $kind:ident, $($text:tt)+) => {
@@ -272,7 +305,7 @@ macro_rules! ensure {
     };
 }
 
-pub(crate) use {crate::err, ensure};
+pub(crate) use {crate::err, ensure, os_err};
 
 /// Returns the kind of the error of a call; `None` after success.
 #[cfg(test)]
@@ -291,6 +324,15 @@ mod tests {
         assert_eq!((error.kind(), error.code()), (ErrorKind::Data, -3));
         assert!(error.location().is_some_and(|place| place.file() == file!()));
         assert_eq!(format!("{:#}", err!(NullPointer, "constant")), "Pointer is null: constant");
+    }
+
+    #[test]
+    fn the_cause_stays_when_the_kind_is_replaced() {
+        let error = io::Error::from_raw_os_error(libc::ENOENT);
+        let error = to_kind(ErrorKind::SchunkCopy)(os_err!(error, FileOpen, "no file: {error}"));
+        assert_eq!(error.kind(), ErrorKind::SchunkCopy);
+        assert_eq!(error.cause().and_then(|cause| cause.raw_os_error()), Some(libc::ENOENT));
+        assert!(err!(FileOpen, "no file").cause().is_none());
     }
 
     #[test]

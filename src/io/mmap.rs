@@ -10,7 +10,7 @@
 
 use super::borrowed_bytes::BorrowedBytes;
 use crate::abi::blosc2_stdio_mmap;
-use crate::error::{Result, ensure};
+use crate::error::{Result, ensure, os_err};
 use crate::fork_count::PerProcessLock;
 use crate::malloc::MallocBytes;
 use crate::os::{self, Map, MapKind};
@@ -191,7 +191,7 @@ pub(crate) unsafe fn open(params: *mut blosc2_stdio_mmap, path: &CStr) -> Result
     let (map, urlpath, file_size) = made.map_err(|error| {
         // SAFETY: open, and closed once.
         unsafe { libc::fclose(file) };
-        err!(FileOpen, "cannot map {path:?} in mode {name:?}: {error}")
+        os_err!(error, FileOpen, "cannot map {path:?} in mode {name:?}: {error}")
     })?;
     let mapping_size = map.len;
     trace::info(|| {
@@ -290,7 +290,7 @@ pub(crate) unsafe fn write(
     if end > params.file_size {
         // SAFETY: no other code uses the struct by the contract; `is_writable`: its file is mapped for writing.
         unsafe { set_length(params, end, position) }
-            .map_err(|error| err!(FileWrite, "cannot grow the file to {end} bytes: {error}"))?;
+            .map_err(|error| os_err!(error, FileWrite, "cannot grow the file to {end} bytes: {error}"))?;
     }
     // A source inside the mapping has moved with it. Only a source that begins before the old end of the file is
     // inside; memory behind it may belong to other code. The addresses are compared as integers.
@@ -325,7 +325,7 @@ pub(crate) unsafe fn truncate(params: *mut blosc2_stdio_mmap, len: u64) -> Resul
         usize::try_from(len).map_err(|_| err!(FileTruncate, "the length {len} exceeds the address space"))?;
     // SAFETY: no other code uses the struct by the contract; `is_writable`: its file is mapped for writing.
     unsafe { set_length(params, len, len) }
-        .map_err(|error| err!(FileTruncate, "cannot set the length to {len} bytes: {error}"))
+        .map_err(|error| os_err!(error, FileTruncate, "cannot set the length to {len} bytes: {error}"))
 }
 
 /// Flushes the mapping to the file, unmaps and closes it. Frees the struct if its `needs_free` is set, even after an

@@ -2,8 +2,7 @@
 //! signal interrupts it. No function moves the file's own position, so any number of threads may use one handle.
 
 use super::{OpenMode, paths};
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, os_err};
 use crate::os::{self, FileStat};
 use std::ffi::CStr;
 use std::fs::{File, OpenOptions};
@@ -22,9 +21,9 @@ pub(super) fn open(path: &CStr, mode: OpenMode) -> Result<File> {
         // Not O_APPEND: that would make Linux ignore the positions of writes.
         OpenMode::Append => options.write(true).create(true).truncate(false),
     };
-    options
-        .open(paths::as_path(path))
-        .map_err(|error| err!(FileOpen, "cannot open {path:?} in mode {:?}: {error}", mode.as_c_str()))
+    options.open(paths::as_path(path)).map_err(|error| {
+        os_err!(error, FileOpen, "cannot open {path:?} in mode {:?}: {error}", mode.as_c_str())
+    })
 }
 
 /// Returns the identity of the file, device and inode number; `None` when the descriptor was closed.
@@ -117,7 +116,12 @@ pub(super) fn read_at(file: &File, position: u64, dest: &mut [u8], min: usize) -
             Ok(n) => done += n,
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(error) => {
-                return Err(err!(FileRead, "cannot read {} bytes at {position}: {error}", dest.len()));
+                return Err(os_err!(
+                    error,
+                    FileRead,
+                    "cannot read {} bytes at {position}: {error}",
+                    dest.len()
+                ));
             }
         }
     }
@@ -129,8 +133,9 @@ pub(super) fn read_at(file: &File, position: u64, dest: &mut [u8], min: usize) -
 /// # Errors
 /// `FileWrite`.
 pub(super) fn write_at(file: &File, position: u64, bytes: &[u8]) -> Result<()> {
-    os::write_all_at(file, bytes, position)
-        .map_err(|error| err!(FileWrite, "cannot write {} bytes at {position}: {error}", bytes.len()))
+    os::write_all_at(file, bytes, position).map_err(|error| {
+        os_err!(error, FileWrite, "cannot write {} bytes at {position}: {error}", bytes.len())
+    })
 }
 
 /// Writes all parts, one behind the other, in as few calls as the system allows.
@@ -144,8 +149,9 @@ pub(super) fn write_vectored_at(file: &File, mut position: u64, parts: &[&[u8]])
         for (slice, part) in slices.iter_mut().zip(group) {
             *slice = IoSlice::new(part);
         }
-        os::write_all_vectored_at(file, &mut slices[..group.len()], position)
-            .map_err(|error| err!(FileWrite, "cannot write {} parts at {position}: {error}", group.len()))?;
+        os::write_all_vectored_at(file, &mut slices[..group.len()], position).map_err(|error| {
+            os_err!(error, FileWrite, "cannot write {} parts at {position}: {error}", group.len())
+        })?;
         position += group.iter().map(|part| part.len() as u64).sum::<u64>();
     }
     Ok(())

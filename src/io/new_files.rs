@@ -2,7 +2,7 @@
 
 use super::paths;
 use super::replacement::sync_directory;
-use crate::error::{Result, err};
+use crate::error::{Result, err, os_err};
 use crate::os;
 use crate::trace;
 use std::fs::{self, OpenOptions};
@@ -39,7 +39,9 @@ impl NewFiles {
                 Ok(()) => return Ok(Some(NewFiles { temporary, destination, is_published: false })),
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
                 Err(error) if error.kind() == ErrorKind::InvalidFilename => return Ok(None),
-                Err(error) => return Err(err!(FileOpen, "cannot create {}: {error}", temporary.display())),
+                Err(error) => {
+                    return Err(os_err!(error, FileOpen, "cannot create {}: {error}", temporary.display()));
+                }
             }
         }
         Err(err!(FileOpen, "no unused temporary name beside {}", destination.display()))
@@ -57,7 +59,7 @@ impl NewFiles {
     pub(crate) fn publish(&mut self, is_synced: bool) -> Result<()> {
         let destination = self.destination.as_path();
         rename_without_replacing(&self.temporary, destination)
-            .map_err(|error| err!(FileOpen, "cannot create {}: {error}", destination.display()))?;
+            .map_err(|error| os_err!(error, FileOpen, "cannot create {}: {error}", destination.display()))?;
         if is_synced && let Err(error) = sync_directory(&self.destination) {
             // The caller reports that the frame was not created.
             let _ = fs::rename(&self.destination, &self.temporary);

@@ -1,6 +1,6 @@
 //! Paths of files and directories, always of the host's file system (`frame.md` 3.3, 4.1).
 
-use crate::error::{Result, ensure, err};
+use crate::error::{Result, ensure, err, os_err};
 use crate::fallible;
 use crate::os;
 use std::borrow::Cow;
@@ -59,7 +59,7 @@ pub(crate) fn exists(path: &CStr) -> bool {
 /// `FileOpen` when the path exists, or its parent does not.
 pub(crate) fn create_dir(path: &CStr) -> Result<()> {
     fs::create_dir(as_path(path))
-        .map_err(|error| err!(FileOpen, "cannot create the directory {path:?}: {error}"))
+        .map_err(|error| os_err!(error, FileOpen, "cannot create the directory {path:?}: {error}"))
 }
 
 /// Removes a file or an empty directory; a missing one is no error.
@@ -71,7 +71,7 @@ pub(crate) fn remove_file(path: &CStr) -> Result<()> {
     };
     match removed {
         Err(error) if error.kind() != ErrorKind::NotFound => {
-            Err(err!(FileRemove, "cannot remove {path:?}: {error}"))
+            Err(os_err!(error, FileRemove, "cannot remove {path:?}: {error}"))
         }
         _ => Ok(()),
     }

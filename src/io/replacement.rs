@@ -2,7 +2,7 @@
 //! directory, which is then renamed. Another process, and a reader after a crash, finds the old or the new contents.
 
 use super::{OpenMode, native, paths};
-use crate::error::{Error, Result, err};
+use crate::error::{Error, Result, err, os_err};
 use crate::fallible;
 use crate::os::{self, FileStat, Ownership};
 use crate::trace;
@@ -56,7 +56,7 @@ impl<'a> Replacement<'a> {
             }
             // A file that the process may not write is not replaced either.
             let opened = OpenOptions::new().write(true).open(&target);
-            let opened = opened.map_err(|error| err!(FileOpen, "{path:?}: {error}"))?;
+            let opened = opened.map_err(|error| os_err!(error, FileOpen, "{path:?}: {error}"))?;
             if FileStat::of(&opened).is_none_or(|found| found.link_count > 1) {
                 return Ok(in_place);
             }
@@ -117,11 +117,12 @@ pub(crate) fn sync_file(path: &Path) -> Result<()> {
 }
 
 fn not_synced(path: &Path, error: &io::Error) -> Error {
-    err!(FileWrite, "{} could not be written to disk: {error}", path.display())
+    os_err!(error, FileWrite, "{} could not be written to disk: {error}", path.display())
 }
 
 fn sync(file: &File) -> Result<()> {
-    file.sync_all().map_err(|error| err!(FileWrite, "the file could not be written to disk: {error}"))
+    file.sync_all()
+        .map_err(|error| os_err!(error, FileWrite, "the file could not be written to disk: {error}"))
 }
 
 /// Creates a file in the directory of the file `beside`, and removes its name: the file exists until it is closed.
@@ -172,7 +173,8 @@ impl TemporaryFile {
         }
         for _ in 0..paths::TEMPORARY_NAME_ATTEMPTS {
             let path = paths::temporary_path(target)?;
-            let failed = |error| err!(FileOpen, "cannot create a file beside {}: {error}", target.display());
+            let failed =
+                |error| os_err!(error, FileOpen, "cannot create a file beside {}: {error}", target.display());
             match OpenOptions::new().read(true).write(true).create_new(true).open(&path) {
                 Ok(file) => {
                     let name = TemporaryName(path);
@@ -196,7 +198,7 @@ impl TemporaryFile {
     fn set_permissions_of(&self, old: &Metadata) -> Result<()> {
         if self.ownership.mode != Ownership::of(old).mode {
             self.file.set_permissions(old.permissions()).map_err(|error| {
-                err!(FileWrite, "cannot set the permissions of {}: {error}", self.name.0.display())
+                os_err!(error, FileWrite, "cannot set the permissions of {}: {error}", self.name.0.display())
             })?;
         }
         Ok(())
@@ -221,8 +223,9 @@ impl TemporaryFile {
             return Ok(self.file);
         }
         let place = self.name.0.display();
-        replace(&self.name.0, target)
-            .map_err(|error| err!(FileWrite, "cannot rename {place} to {}: {error}", target.display()))?;
+        replace(&self.name.0, target).map_err(|error| {
+            os_err!(error, FileWrite, "cannot rename {place} to {}: {error}", target.display())
+        })?;
         // The path is not that of a temporary file any more.
         self.name.0 = PathBuf::new();
         match sync_name() {

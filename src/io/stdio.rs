@@ -2,7 +2,7 @@
 //! position, bypassing its buffer (`frame.md` 5.3). The library does not use this module for its own files.
 
 use crate::abi::blosc2_stdio_file;
-use crate::error::{Result, ensure, err};
+use crate::error::{Result, ensure, err, os_err};
 use crate::os;
 use std::ffi::{CStr, c_void};
 use std::io;
@@ -102,5 +102,5 @@ pub(crate) unsafe fn read(file: *mut libc::FILE, bytes: *mut c_void, len: usize,
 pub(crate) unsafe fn truncate(file: *mut libc::FILE, len: i64) -> Result<()> {
     // SAFETY: by the contract `file` is open.
     unsafe { os::truncate_stream(file, len) }
-        .map_err(|error| err!(FileTruncate, "cannot set the length of the file to {len}: {error}"))
+        .map_err(|error| os_err!(error, FileTruncate, "cannot set the length of the file to {len}: {error}"))
 }

@@ -5,7 +5,7 @@ use super::mmap::Mapping;
 use super::user::UserStream;
 use super::{WriteUnit, native};
 use crate::err;
-use crate::error::Result;
+use crate::error::{Result, os_err};
 use crate::os;
 use std::fs::File;
 use std::sync::Arc;
@@ -130,9 +130,9 @@ impl IoStream {
     /// `FileTruncate`.
     pub(crate) fn truncate(&self, len: u64) -> Result<()> {
         match &self.0 {
-            StreamKind::Native(file) => file
-                .set_len(len)
-                .map_err(|error| err!(FileTruncate, "cannot set the length to {len} bytes: {error}")),
+            StreamKind::Native(file) => file.set_len(len).map_err(|error| {
+                os_err!(error, FileTruncate, "cannot set the length to {len} bytes: {error}")
+            }),
             StreamKind::Mmap(mapping) => mapping.truncate(len),
             StreamKind::User(stream) => stream.truncate(len),
         }
@@ -161,7 +161,7 @@ impl IoStream {
         match &self.0 {
             StreamKind::Native(file) => file
                 .sync_data()
-                .map_err(|error| err!(FileWrite, "the file could not be written to disk: {error}")),
+                .map_err(|error| os_err!(error, FileWrite, "the file could not be written to disk: {error}")),
             StreamKind::Mmap(_) | StreamKind::User(_) => Ok(()),
         }
     }
@@ -174,7 +174,7 @@ impl IoStream {
         match &self.0 {
             StreamKind::Native(file) => match file.metadata() {
                 Ok(metadata) => Ok(metadata.len()),
-                Err(error) => Err(err!(FileRead, "cannot determine the size of the file: {error}")),
+                Err(error) => Err(os_err!(error, FileRead, "cannot determine the size of the file: {error}")),
             },
             StreamKind::Mmap(mapping) => mapping.size(),
             StreamKind::User(stream) => stream.size(),

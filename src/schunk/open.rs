@@ -9,7 +9,7 @@ use super::{OwnedSuperChunk, SuperChunk};
 use crate::abi::{
     BLOSC2_CPARAMS_DEFAULTS, BLOSC2_DPARAMS_DEFAULTS, blosc2_cparams, blosc2_dparams, blosc2_io,
 };
-use crate::error::{Result, ensure, err};
+use crate::error::{Result, ensure, err, os_err};
 use crate::fallible;
 use crate::frame::FrameKind;
 use crate::frame::format::chunk_info::ChunkInfo;
@@ -178,9 +178,8 @@ fn open_frame(path: &CStr, offset: i64, backend: &Backend) -> Result<(Frame, Fra
     let path = paths::strip_scheme(path);
     let base =
         u64::try_from(offset).map_err(|_| err!(InvalidParam, "`offset` is {offset}, expected 0 or more"))?;
-    let Ok(found) = std::fs::metadata(paths::as_path(path)) else {
-        return Err(err!(FileOpen, "{path:?} does not exist or is not accessible"));
-    };
+    let found = std::fs::metadata(paths::as_path(path))
+        .map_err(|error| os_err!(error, FileOpen, "{path:?} does not exist or is not accessible"))?;
     if found.is_dir() {
         return Frame::open(FrameKind::Sparse, &paths::strip_trailing_slash(path)?, base, backend.clone());
     }

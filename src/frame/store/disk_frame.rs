@@ -12,7 +12,7 @@ use super::load::{self, FrameContents, LoadedParts, ReadFrame};
 use super::staged::Staging;
 use crate::abi::BLOSC2_IO_FILESYSTEM_MMAP;
 use crate::err;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, os_err};
 use crate::fallible;
 use crate::fork_count;
 use crate::frame::FrameKind;
@@ -23,6 +23,7 @@ use crate::io::new_files::NewFiles;
 use crate::io::{Backend, FrameLock, FrameLockGuard, OpenMode, WriteUnit, paths};
 use crate::trace;
 use std::ffi::CStr;
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -339,7 +340,8 @@ fn create_in_place(path: &CStr, disk: &Disk, images: &Images, is_staged: bool) -
     if is_directory {
         paths::create_dir(path)?;
     } else if paths::exists(path) {
-        return Err(err!(FileOpen, "{path:?} exists already"));
+        let error = io::Error::from(io::ErrorKind::AlreadyExists);
+        return Err(os_err!(error, FileOpen, "{path:?} exists already"));
     }
     let created = match (is_staged, is_directory) {
         (false, _) => write_new_frame(disk, images),
