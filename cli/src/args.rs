@@ -55,6 +55,7 @@ pub(crate) enum Verb {
     Recompress(RecompressArguments),
     Bench(BenchArguments),
     Diff(DiffArguments),
+    Meta(MetaArguments),
     Generate(GenerateArguments),
 }
 
@@ -248,9 +249,12 @@ pub(crate) struct InfoArguments {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
-    /// Print the contents of metalayers
+    /// Print the contents of metalayers: values of MessagePack as JSON, text, or hexadecimal digits
     #[arg(long)]
     pub meta: bool,
+    /// Print the contents of metalayers as hexadecimal digits
+    #[arg(long, requires = "meta")]
+    pub hex: bool,
     /// Print one line for each chunk
     #[arg(long)]
     pub chunks: bool,
@@ -270,12 +274,16 @@ pub(crate) struct CompressArguments {
     pub output: Option<PathBuf>,
     #[command(flatten)]
     pub compression: CompressionArguments,
-    /// Size of an item in bytes: of a number in the file
+    /// Size of an item in bytes: of a number in the file [default: that of a NumPy file, otherwise the one of 1 to 16 with
+    /// which samples are smallest]
     #[arg(
-        short, long, env = "BLOSC_TYPESIZE", hide_env_values = true, default_value_t = 1,
+        short,
+        long,
+        env = "BLOSC_TYPESIZE",
+        hide_env_values = true,
         value_parser = clap::value_parser!(u8).range(1..)
     )]
-    pub typesize: u8,
+    pub typesize: Option<u8>,
     /// Size of a chunk in bytes, for example 4M
     #[arg(long, value_name = "SIZE", default_value = "4M")]
     pub chunksize: Size,
@@ -357,7 +365,7 @@ pub(crate) struct ExportArguments {
     pub input: PathBuf,
     /// NumPy file if the name ends with .npy, otherwise raw numbers; `-` is stdout
     pub output: PathBuf,
-    /// The part: a range or a number for each dimension, for example 0:100,:,3
+    /// The part, as in NumPy: a range or a number for each dimension, for example 0:100:2,...,-1
     #[arg(long, value_name = "RANGES", allow_hyphen_values = true)]
     pub slice: Option<String>,
     #[command(flatten)]
@@ -399,7 +407,7 @@ pub(crate) struct CatArguments {
 pub(crate) struct SliceArguments {
     /// File or directory
     pub file: PathBuf,
-    /// A range or a number for each dimension, for example 0:100,:,3
+    /// The part, as in NumPy: a range or a number for each dimension, for example 0:100:2,...,-1
     #[arg(allow_hyphen_values = true)]
     pub ranges: String,
     /// Form of the values [default: text for arrays, raw for others]
@@ -474,7 +482,8 @@ pub(crate) struct RecompressArguments {
 pub(crate) struct BenchArguments {
     /// File: a Blosc2 file, whose content is used, or any other
     pub file: PathBuf,
-    /// Size of an item in bytes [default: that of a Blosc2 file, otherwise 1, 2, 4 and 8]
+    /// Size of an item in bytes [default: that of a Blosc2 or NumPy file, otherwise the one of 1 to 16 with
+    /// which samples are smallest]
     #[arg(short, long, value_parser = clap::value_parser!(u8).range(1..))]
     pub typesize: Option<u8>,
     /// Codecs, separated by commas
@@ -511,6 +520,65 @@ pub(crate) struct DiffArguments {
     pub second: PathBuf,
     #[command(flatten)]
     pub threads: ThreadArguments,
+}
+
+/// Print, set and remove metalayers
+#[derive(Debug, Args)]
+pub(crate) struct MetaArguments {
+    #[command(subcommand)]
+    pub action: MetaAction,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum MetaAction {
+    /// Print a metalayer, or all as one JSON object
+    Get {
+        /// File or directory
+        file: PathBuf,
+        /// Name of the metalayer [default: all]
+        name: Option<String>,
+        /// Form of the content
+        #[arg(long, default_value = "json", requires = "name")]
+        format: MetaFormat,
+        /// Write binary data to a terminal
+        #[arg(short = 'F', long)]
+        force: bool,
+    },
+    /// Set a metalayer, a new one in the list of those with variable length
+    Set {
+        /// File or directory
+        file: PathBuf,
+        /// Name of the metalayer
+        name: String,
+        /// The content: JSON, for example 5, '"text"' or '{"a": [1, 2]}'
+        #[arg(allow_hyphen_values = true)]
+        value: String,
+        /// Form of the content; JSON is stored as MessagePack, as by python-blosc2
+        #[arg(long, default_value = "json")]
+        format: MetaFormat,
+        #[command(flatten)]
+        durability: DurabilityArguments,
+    },
+    /// Remove a metalayer of variable length
+    Rm {
+        /// File or directory
+        file: PathBuf,
+        /// Name of the metalayer
+        name: String,
+        #[command(flatten)]
+        durability: DurabilityArguments,
+    },
+}
+
+/// The form of the content of a metalayer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum MetaFormat {
+    /// Values of MessagePack as JSON; other contents as text, or as hexadecimal digits in quotes
+    Json,
+    /// Hexadecimal digits
+    Hex,
+    /// Bytes
+    Raw,
 }
 
 /// What is generated.

@@ -1,14 +1,20 @@
 //! The items of a part of an array as a stream, in C order.
 
 use crate::boxes::{BOX_NBYTES, Boxes, box_nbytes};
+use crate::ranges::Selection;
 use blosc2::AnyArray;
 use std::io::{self, BufRead, Read};
 use std::ops::Range;
+
+/// Size in bytes of the items that are selected by lists of positions at once: a list has 8 bytes for each position.
+const SELECTED_NBYTES: u64 = 4 << 20;
 
 /// The bytes of the items of a part of an array, as [`Read`] and [`BufRead`], whose pieces are whole items.
 pub(crate) struct ArrayReader<'a> {
     array: &'a AnyArray,
     boxes: Boxes,
+    /// A part without ranges, whose boxes are numbers of positions.
+    positions: Option<&'a Selection>,
     /// The items of a box; the memory is used again for the next.
     items: Vec<u8>,
     /// Number of bytes of `items` that were consumed.
@@ -16,16 +22,27 @@ pub(crate) struct ArrayReader<'a> {
 }
 
 impl<'a> ArrayReader<'a> {
-    /// Returns the items in `ranges`, which are inside the shape.
-    pub(crate) fn new(array: &'a AnyArray, ranges: &[Range<u64>]) -> ArrayReader<'a> {
-        let boxes = Boxes::in_order(ranges, &array.chunkshape(), array.typesize(), BOX_NBYTES);
-        ArrayReader { array, boxes, items: Vec::new(), position: 0 }
+    /// Returns the items of a part of the array.
+    pub(crate) fn new(array: &'a AnyArray, selection: &'a Selection) -> ArrayReader<'a> {
+        match selection.ranges() {
+            Some(ranges) => ArrayReader::of_ranges(array, &ranges),
+            None => {
+                let counts = selection.counts();
+                let boxes = Boxes::in_order(&counts, &array.chunkshape(), array.typesize(), SELECTED_NBYTES);
+                ArrayReader { array, boxes, positions: Some(selection), items: Vec::new(), position: 0 }
+            }
+        }
     }
 
     /// Returns all items.
     pub(crate) fn of_array(array: &'a AnyArray) -> ArrayReader<'a> {
         let whole: Vec<Range<u64>> = array.shape().iter().map(|&extent| 0..extent).collect();
-        ArrayReader::new(array, &whole)
+        ArrayReader::of_ranges(array, &whole)
+    }
+
+    fn of_ranges(array: &'a AnyArray, ranges: &[Range<u64>]) -> ArrayReader<'a> {
+        let boxes = Boxes::in_order(ranges, &array.chunkshape(), array.typesize(), BOX_NBYTES);
+        ArrayReader { array, boxes, positions: None, items: Vec::new(), position: 0 }
     }
 }
 
@@ -56,7 +73,10 @@ impl BufRead for ArrayReader<'_> {
         if self.position == self.items.len()
             && let Some(current) = self.boxes.next()
         {
-            read_box(self.array, &current, &mut self.items)?;
+            match self.positions {
+                None => read_box(self.array, &current, &mut self.items)?,
+                Some(selection) => self.items = self.array.select_bytes(&selection.positions(&current))?,
+            }
             self.position = 0;
         }
         Ok(&self.items[self.position..])

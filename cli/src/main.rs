@@ -16,11 +16,13 @@ mod dtype;
 mod error;
 mod input;
 mod kind;
+mod msgpack;
 mod npy;
 mod os;
 mod output;
 mod pipe;
 mod pipeline;
+mod probe;
 mod ranges;
 mod results;
 mod size;
@@ -73,6 +75,7 @@ fn run(verb: &Verb, terminal: &Terminal) -> Result<(), Failure> {
         Verb::Repair(arguments) => verbs::repair::run(arguments, terminal),
         Verb::Recompress(arguments) => verbs::recompress::run(arguments, terminal),
         Verb::Bench(arguments) => verbs::bench::run(arguments, terminal),
+        Verb::Meta(arguments) => verbs::meta::run(arguments),
         Verb::Diff(arguments) => verbs::diff::run(arguments, terminal),
         Verb::Generate(arguments) => verbs::generate::run(arguments),
     }

@@ -129,7 +129,12 @@ impl<'a> Input<'a> {
         if self.is_stdin() {
             return Ok(Box::new(io::stdin()));
         }
-        Ok(Box::new(File::open(self.path).with_path(self.path)?))
+        Ok(Box::new(self.file()?))
+    }
+
+    /// Opens an input that is not stdin.
+    pub(crate) fn file(&self) -> Result<File, Failure> {
+        File::open(self.path).with_path(self.path)
     }
 
     /// Moves a whole output to its destination, with the mode and the times of the input. With `--rm`, the input is

@@ -10,6 +10,7 @@ use crate::ranges::Selection;
 use blosc2::{AnyArray, SuperChunk};
 use std::io::{BufRead, Read, Seek, SeekFrom};
 use std::path::Path;
+use std::slice;
 
 /// Text is written in pieces of about this number of bytes.
 const TEXT_PIECE: usize = 64 << 10;
@@ -38,7 +39,7 @@ pub(crate) fn write_array(
     path: &Path,
     pipe: &mut Pipe,
 ) -> Result<(), Failure> {
-    let mut reader = ArrayReader::new(array, &selection.ranges);
+    let mut reader = ArrayReader::new(array, selection);
     if matches!(format, ValueFormat::Raw) {
         return pipe.copy(&mut reader, path);
     }
@@ -62,10 +63,21 @@ pub(crate) fn write_items(
     pipe: &mut Pipe,
 ) -> Result<(), Failure> {
     let typesize = schunk.typesize() as u64;
-    let start = selection.ranges.first().map_or(0, |range| range.start);
     let mut reader = schunk.reader();
-    reader.seek(SeekFrom::Start(start * typesize)).with_path(path)?;
-    pipe.copy(&mut reader.take(selection.nitems() * typesize), path)
+    if let Some(ranges) = selection.ranges() {
+        let start = ranges.first().map_or(0, |range| range.start);
+        reader.seek(SeekFrom::Start(start * typesize)).with_path(path)?;
+        return pipe.copy(&mut reader.take(selection.nitems() * typesize), path);
+    }
+    // The reader keeps the content of a chunk.
+    let mut item = vec![0; schunk.typesize()];
+    for number in 0..selection.nitems() {
+        let positions = selection.positions(slice::from_ref(&(number..number + 1)));
+        reader.seek(SeekFrom::Start(positions[0][0] * typesize)).with_path(path)?;
+        reader.read_exact(&mut item).with_path(path)?;
+        pipe.write(&item)?;
+    }
+    Ok(())
 }
 
 /// The text of items that come one after the other: one line for each row of the last dimension, and an empty line

@@ -193,7 +193,10 @@ fn a_note_states_sizes_and_ratio_unless_quiet() {
     let cli = Cli::new();
     cli.write("a", &vec![0; 10 << 20]);
     let note = stderr(&cli.run(&["compress", "a"]));
-    assert!(note.starts_with("a: 10.0 MiB -> ") && note.contains("x), "), "{note}");
+    assert!(
+        note.starts_with("a: 10.0 MiB -> ") && note.contains("x, items of 1 byte by samples), "),
+        "{note}"
+    );
     assert!(note.ends_with(" s\n"), "{note}");
     let quiet = cli.run(&["compress", "-q", "-F", "a"]);
     assert_eq!((quiet.status.code(), stderr(&quiet).as_str()), (Some(0), ""));

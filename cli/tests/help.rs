@@ -7,7 +7,7 @@ use program::blosc2_command;
 use std::path::PathBuf;
 use std::process::Stdio;
 
-const VERBS: [&str; 13] = [
+const VERBS: [&str; 14] = [
     "info",
     "compress",
     "decompress",
@@ -20,6 +20,7 @@ const VERBS: [&str; 13] = [
     "recompress",
     "bench",
     "diff",
+    "meta",
     "generate",
 ];
 

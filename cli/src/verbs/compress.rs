@@ -5,13 +5,14 @@ use crate::error::{Failure, WithPath};
 use crate::os;
 use crate::output::TemporaryPath;
 use crate::pipeline::{append_chunks, stream_source};
+use crate::probe::{ItemSize, first_sample, samples};
 use crate::size::Size;
 use crate::terminal::Terminal;
 use crate::transfer::{Destination, Input, Output, Spool, for_each_file, ratio, summary};
 use blosc2::{Durability, Encoder, OpenOptions, Params, SuperChunk};
 use std::ffi::OsString;
 use std::fs::{self, File, Permissions};
-use std::io;
+use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -20,22 +21,19 @@ const MAX_CHUNKSIZE: usize = i32::MAX as usize - 32;
 
 /// Runs the verb.
 pub(crate) fn run(arguments: &CompressArguments, terminal: &Terminal) -> Result<(), Failure> {
-    let typesize = usize::from(arguments.typesize);
-    let params = arguments.compression.params(typesize, arguments.threads.count());
+    // The item size has no part in the checks; those of the chunk size are made for the smallest one.
+    let least = arguments.typesize.map_or(1, usize::from);
+    whole_items(arguments.chunksize, least)?;
+    let params = arguments.compression.params(least, arguments.threads.count());
     if let Some(part) = arguments.compression.check_lossy(&params)?
         && arguments.files_arguments.rm
     {
         return Err(Failure::usage(format!("--rm with {part}, which changes the content")));
     }
-    let mut job = Compression {
-        arguments,
-        terminal,
-        chunksize: whole_items(arguments.chunksize, typesize)?,
-        encoder: Encoder::new(&params).map_err(|error| Failure::usage(error.to_string()))?,
-        params,
-    };
+    Encoder::new(&params).map_err(|error| Failure::usage(error.to_string()))?;
     let force = arguments.files_arguments.force;
     let destination = Destination::new(&arguments.files, arguments.output.as_deref(), force)?;
+    let job = Compression { arguments, terminal };
     for_each_file(&arguments.files, terminal, |file| job.compress(file, &destination))
 }
 
@@ -57,14 +55,18 @@ pub(crate) fn whole_items(size: Size, typesize: usize) -> Result<usize, Failure>
 struct Compression<'a> {
     arguments: &'a CompressArguments,
     terminal: &'a Terminal,
-    params: Params,
-    encoder: Encoder,
-    chunksize: usize,
+}
+
+/// What was written.
+struct Written {
+    /// The sizes of the content and of the frame in bytes.
+    sizes: [u64; 2],
+    item_size: ItemSize,
 }
 
 impl Compression<'_> {
     /// Compresses one input.
-    fn compress(&mut self, path: &Path, destination: &Destination<'_>) -> Result<(), Failure> {
+    fn compress(&self, path: &Path, destination: &Destination<'_>) -> Result<(), Failure> {
         if path.extension().is_some_and(|extension| extension == "b2frame" || extension == "b2nd") {
             self.terminal.warning(&format!("{}: is compressed already, skipped", path.display()));
             return Err(Failure::reported());
@@ -75,42 +77,62 @@ impl Compression<'_> {
             return Err(Failure::file(path, "is a directory, expected a file"));
         }
         let files = &self.arguments.files_arguments;
-        let sizes = match destination.output(&input, || Ok(with_suffix(path)), files)? {
+        let written = match destination.output(&input, || Ok(with_suffix(path)), files)? {
             Output::File(file) => {
                 let temporary = TemporaryPath::new(&file)?;
-                let sizes = self.apply_checksums(|job| job.write_frame(&input, temporary.path()))?;
+                let written = self.write_frame(&input, temporary.path())?;
                 input.finish(temporary, files)?;
-                sizes
+                written
             }
             Output::Stream(mut stream, name) => {
                 let spool = Spool::new()?;
-                let sizes = self.apply_checksums(|job| job.write_frame(&input, spool.path()))?;
+                let written = self.write_frame(&input, spool.path())?;
                 let mut frame = File::open(spool.path()).with_path(spool.path())?;
                 io::copy(&mut frame, &mut stream).with_path(&name)?;
                 input.remove(files)?;
-                sizes
+                written
             }
         };
-        let ratio = ratio(sizes[0], sizes[1]);
-        self.terminal.note(&summary(input.name(), sizes, &ratio, start));
+        let [content, frame] = written.sizes;
+        let ratio = format!("{}, items of {}", ratio(content, frame), written.item_size);
+        self.terminal.note(&summary(input.name(), written.sizes, &ratio, start));
         Ok(())
     }
 
-    fn apply_checksums<R>(&mut self, write: impl FnOnce(&mut Self) -> R) -> R {
-        self.arguments.checksums.apply(false, || write(self))
+    /// Returns the item size, and the content as a stream.
+    fn open(&self, input: &Input<'_>) -> Result<(ItemSize, Box<dyn Read + Send>), Failure> {
+        let mut stream = input.open()?;
+        let limit = self.arguments.chunksize.0;
+        if let Some(typesize) = self.arguments.typesize {
+            return Ok((ItemSize::given(usize::from(typesize)), stream));
+        }
+        let (samples, stream): (_, Box<dyn Read + Send>) = match input.metadata() {
+            Some(metadata) => (samples(&mut input.file()?, metadata.len(), input.name())?, stream),
+            None => {
+                let begin = first_sample(&mut stream, input.name())?;
+                (vec![begin.clone()], Box::new(Cursor::new(begin).chain(stream)))
+            }
+        };
+        let item_size =
+            ItemSize::of_samples(&samples, limit, |typesize| self.arguments.compression.params(typesize, 1));
+        Ok((item_size.with_path(input.name())?, stream))
     }
 
-    /// Writes the input as a frame to the new file `path`. Returns the sizes of the content and of the frame.
-    fn write_frame(&mut self, input: &Input<'_>, path: &Path) -> Result<[u64; 2], Failure> {
-        let stream = input.open()?;
+    /// Writes the input as a frame to the new file `path`.
+    fn write_frame(&self, input: &Input<'_>, path: &Path) -> Result<Written, Failure> {
+        let (item_size, stream) = self.open(input)?;
+        let chunksize = whole_items(self.arguments.chunksize, item_size.typesize)?;
+        let params = self.arguments.compression.params(item_size.typesize, self.arguments.threads.count());
+        let mut encoder = Encoder::new(&params).with_path(path)?;
         let level = self.arguments.files_arguments.durability.level();
         let permissions = input.metadata().map(fs::Metadata::permissions);
-        let mut schunk = create_frame(path, &self.params, level, permissions)?;
+        let create = || create_frame(path, &params, level, permissions);
+        let mut schunk = self.arguments.checksums.apply(false, create)?;
         let nbytes = input.metadata().map(fs::Metadata::len);
         let progress = self.terminal.progress(&input.name().display().to_string(), nbytes);
-        let source = stream_source(stream, input.name(), self.chunksize);
-        append_chunks(source, &mut self.encoder, &mut schunk, path, &progress)?;
-        Ok([schunk.nbytes(), schunk.info().frame_len])
+        let source = stream_source(stream, input.name(), chunksize);
+        append_chunks(source, &mut encoder, &mut schunk, path, &progress)?;
+        Ok(Written { sizes: [schunk.nbytes(), schunk.info().frame_len], item_size })
     }
 }
 

@@ -8,7 +8,6 @@ use crate::dtype::text::{ItemText, push_hex};
 use crate::error::{Failure, WithPath};
 use crate::input::Content;
 use crate::pipe::print_line;
-use crate::ranges::Selection;
 use crate::terminal::{Progress, Terminal};
 use blosc2::AnyArray;
 use std::fs::File;
@@ -150,7 +149,7 @@ fn first_item(
     progress: &Progress,
 ) -> Result<Option<DifferentItems>, Failure> {
     let shape = a.shape();
-    let whole = Selection::all(&shape).ranges;
+    let whole: Vec<Range<u64>> = shape.iter().map(|&extent| 0..extent).collect();
     let (mut a_items, mut b_items) = (Vec::new(), Vec::new());
     let mut least: Option<DifferentItems> = None;
     for current in Boxes::of_chunks(&whole, &a.chunkshape(), a.typesize(), BOX_NBYTES) {
@@ -266,7 +265,7 @@ impl Data {
     /// Returns the bytes; those of an array are its items in C order.
     fn stream(&mut self) -> Box<dyn BufRead + '_> {
         match self {
-            Data::Array(array) => Box::new(ArrayReader::new(array, &Selection::all(&array.shape()).ranges)),
+            Data::Array(array) => Box::new(ArrayReader::of_array(array)),
             Data::Bytes(reader, _) => Box::new(reader),
         }
     }

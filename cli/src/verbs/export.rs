@@ -33,7 +33,7 @@ pub(crate) fn run(arguments: &ExportArguments, terminal: &Terminal) -> Result<()
     };
     let is_npy = output.extension().is_some_and(|extension| extension == "npy");
     let header = if is_npy { header(&array, &selection, input)? } else { Vec::new() };
-    let mut items = ArrayReader::new(&array, &selection.ranges);
+    let mut items = ArrayReader::new(&array, &selection);
     let destination = match place {
         None => {
             let mut pipe = Pipe::binary(arguments.force)?;
@@ -47,16 +47,16 @@ pub(crate) fn run(arguments: &ExportArguments, terminal: &Terminal) -> Result<()
         Some(OutputPlace::File(destination)) => destination,
     };
     let temporary = TemporaryPath::new(&destination)?;
-    let mut export = Export {
-        array: &array,
-        selection: &selection,
-        file: File::create_new(temporary.path()).with_path(output)?,
-        offset: header.len() as u64,
-        input,
-        output,
-    };
-    export.file.write_all(&header).with_path(output)?;
-    export.write_items(terminal)?;
+    let mut file = File::create_new(temporary.path()).with_path(output)?;
+    file.write_all(&header).with_path(output)?;
+    match selection.ranges() {
+        None => copy(&mut items, input, &mut file, output)?,
+        Some(ranges) => {
+            let offset = header.len() as u64;
+            let shape = &selection.shape;
+            Export { array: &array, ranges, shape, file, offset, input, output }.write_items(terminal)?;
+        }
+    }
     temporary.commit(arguments.force, arguments.durability.survives_power_loss())?;
     terminal.detail(&format!(
         "{} -> {}: {} {:?}",
@@ -87,7 +87,10 @@ fn header(array: &AnyArray, selection: &Selection, input: &Path) -> Result<Vec<u
 /// An export to a file.
 struct Export<'a> {
     array: &'a AnyArray,
-    selection: &'a Selection,
+    /// The part of the array.
+    ranges: Vec<Range<u64>>,
+    /// The shape of the items in the file.
+    shape: &'a [u64],
     /// The temporary file.
     file: File,
     /// Offset of the first item in bytes.
@@ -99,15 +102,14 @@ struct Export<'a> {
 impl Export<'_> {
     /// Writes all items, of whole chunks where possible: each to its place in the file.
     fn write_items(&mut self, terminal: &Terminal) -> Result<(), Failure> {
-        let ranges = &self.selection.ranges;
         let (chunkshape, typesize) = (self.array.chunkshape(), self.array.typesize());
-        let nbytes = nbytes(&self.selection.shape, typesize).ok_or_else(|| {
-            let shape = &self.selection.shape;
+        let nbytes = nbytes(self.shape, typesize).ok_or_else(|| {
+            let shape = self.shape;
             Failure::file(self.input, format!("shape {shape:?}, expected fewer than 2^64 bytes"))
         })?;
         let progress = terminal.progress("export", Some(nbytes));
         let mut items = Vec::new();
-        for current in Boxes::of_chunks(ranges, &chunkshape, typesize, BOX_NBYTES) {
+        for current in Boxes::of_chunks(&self.ranges, &chunkshape, typesize, BOX_NBYTES) {
             read_box(self.array, &current, &mut items).with_path(self.input)?;
             self.write_box(&current, &items)?;
             progress.add(items.len() as u64);
@@ -116,7 +118,7 @@ impl Export<'_> {
     }
 
     fn write_box(&mut self, current: &[Range<u64>], items: &[u8]) -> Result<(), Failure> {
-        let ranges = &self.selection.ranges;
+        let ranges = &self.ranges;
         let shape: Vec<u64> = ranges.iter().map(|range| range.end - range.start).collect();
         let (file, start) = (&mut self.file, self.offset);
         for_each_run(&shape, &relative_to(current, ranges), self.array.typesize(), |offset, within| {

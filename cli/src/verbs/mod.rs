@@ -9,6 +9,7 @@ pub(crate) mod export;
 pub(crate) mod generate;
 pub(crate) mod import;
 pub(crate) mod info;
+pub(crate) mod meta;
 pub(crate) mod recompress;
 pub(crate) mod repair;
 pub(crate) mod slice;

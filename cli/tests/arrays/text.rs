@@ -119,13 +119,40 @@ fn slices_of_super_chunks_are_items() {
     let directory = Directory::new();
     // Chunks of different sizes, and a content that ends within an item.
     write_schunk(&directory.path("a.b2frame"), 2, &[b"00112233", b"44"]);
-    for (ranges, expected) in
-        [("0:2", "0011"), ("3:5", "3344"), ("-1", "44"), (":", "0011223344"), ("2:2", "")]
-    {
+    for (ranges, expected) in [
+        ("0:2", "0011"),
+        ("3:5", "3344"),
+        ("-1", "44"),
+        (":", "0011223344"),
+        ("2:2", ""),
+        ("::2", "002244"),
+        ("3::-2", "3311"),
+        ("1:99", "11223344"),
+    ] {
         assert_eq!(directory.text(&["slice", "a.b2frame", ranges]), expected, "{ranges}");
     }
-    directory.fails(&["slice", "a.b2frame", "0:6"], 2, &["\"0:6\"", "START and STOP in 0 to 5"]);
+    directory.fails(&["slice", "a.b2frame", "6"], 2, &["\"6\"", "a number in 0 to 4"]);
     directory.fails(&["slice", "a.b2frame", "0,1"], 2, &["2 dimensions, expected at most 1"]);
+}
+
+#[test]
+fn slices_have_steps_as_in_numpy() {
+    let directory = Directory::new();
+    let items: Vec<u8> = (0..60).collect();
+    write_array(&directory.path("a.b2nd"), "|u1", 1, &[6, 10], &[4, 3], &items);
+    for (part, expected) in [
+        ("::2,1", "1 21 41\n"),
+        ("...,::-4", "9 5 1\n19 15 11\n29 25 21\n39 35 31\n49 45 41\n59 55 51\n"),
+        ("4:1:-2,8:100", "48 49\n28 29\n"),
+        ("-1,::3", "50 53 56 59\n"),
+        ("5:2,::2", ""),
+    ] {
+        assert_eq!(directory.text(&["slice", "a.b2nd", part]), expected, "{part}");
+        let raw: Vec<u8> = expected.split_whitespace().map(|number| number.parse().unwrap()).collect();
+        assert_eq!(directory.run(&["slice", "--format=raw", "a.b2nd", part]), raw, "{part}");
+        directory.run(&["export", "--force", "a.b2nd", "a.npy", &format!("--slice={part}")]);
+        assert!(directory.read("a.npy").ends_with(&raw) && directory.read("a.npy").len() == 128 + raw.len());
+    }
 }
 
 /// A reader such as `head` ends the command without a message.

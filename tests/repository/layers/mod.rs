@@ -47,11 +47,12 @@ const RUST_LAYERS: &[&[&str]] = &[
 const CLI_LAYERS: &[&[&str]] = &[
     &["main"],
     &["verbs"],
-    &["values", "npy", "pipeline", "transfer"],
-    &["array_reader", "dtype", "input", "ranges", "results", "damage", "buffers"],
-    &["args", "boxes", "kind", "pipe", "terminal"],
+    &["probe", "values"],
+    &["npy", "pipeline", "transfer"],
+    &["array_reader", "dtype", "input", "results", "damage", "buffers"],
+    &["args", "boxes", "kind", "pipe", "ranges", "terminal"],
     &["output"],
-    &["error", "os", "size"],
+    &["error", "msgpack", "os", "size"],
 ];
 
 /// The top-level modules of `blosc1/src`, the library for programs of C-Blosc 1.

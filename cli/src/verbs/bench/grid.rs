@@ -5,9 +5,6 @@ use crate::error::Failure;
 use blosc2::{Codec, Filter, Params};
 use std::fmt;
 
-/// The item sizes that are measured if none is known, in bytes: those of numbers.
-const DEFAULT_TYPESIZES: [usize; 4] = [1, 2, 4, 8];
-
 /// A combination.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Cell {
@@ -42,12 +39,11 @@ impl fmt::Display for Cell {
     }
 }
 
-/// Returns the combinations in the order of codecs, levels, filters and item sizes.
+/// Returns the combinations in the order of codecs, levels and filters. A shuffle of single bytes is none.
 ///
 /// # Errors
 /// Codecs and filters that change the content: the measurement compares it.
-pub(super) fn cells(arguments: &BenchArguments, typesize: Option<usize>) -> Result<Vec<Cell>, Failure> {
-    let typesizes = typesize.map_or(DEFAULT_TYPESIZES.to_vec(), |size| vec![size]);
+pub(super) fn cells(arguments: &BenchArguments, typesize: usize) -> Result<Vec<Cell>, Failure> {
     if let Some(codec) = arguments.codecs.iter().find(|codec| !is_lossless(**codec)) {
         return Err(Failure::usage(format!("codec {codec}, expected one that keeps any content")));
     }
@@ -58,26 +54,14 @@ pub(super) fn cells(arguments: &BenchArguments, typesize: Option<usize>) -> Resu
     let mut cells = Vec::new();
     for &codec in &arguments.codecs {
         for &level in &arguments.levels {
-            for &filter in &filters {
-                let sizes = typesizes.iter().filter(|&&size| makes_difference(filter, size, typesizes[0]));
-                cells.extend(sizes.map(|&typesize| Cell { codec, level, filter, typesize }));
-            }
+            let useful = filters.iter().filter(|&&filter| filter != Some(Filter::Shuffle) || typesize > 1);
+            cells.extend(useful.map(|&filter| Cell { codec, level, filter, typesize }));
         }
     }
     if cells.is_empty() {
         return Err(Failure::usage("the filter shuffle with items of 1 byte, expected a larger item size"));
     }
     Ok(cells)
-}
-
-/// Returns whether a filter with items of `typesize` bytes is another combination than those before: a shuffle of single
-/// bytes is none, and without a filter the item size does not matter, so that only the `first` one is measured.
-fn makes_difference(filter: Option<Filter>, typesize: usize, first: usize) -> bool {
-    match filter {
-        None => typesize == first,
-        Some(Filter::Shuffle) => typesize > 1,
-        Some(_) => true,
-    }
 }
 
 fn is_lossless(codec: Codec) -> bool {

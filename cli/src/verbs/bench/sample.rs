@@ -5,14 +5,11 @@ use crate::array_reader::resize;
 use crate::error::{Failure, WithPath};
 use crate::input::open_frame;
 use crate::kind::Kind;
-use blosc2::{Chunk, OpenOptions};
+use crate::probe::{ItemSize, samples};
+use blosc2::{Chunk, Codec, Filter, OpenOptions, Params};
 use std::fs::{self, File};
 use std::io::{Cursor, Read, Seek, SeekFrom};
 use std::path::Path;
-
-/// The offsets of the parts of a file whose item size is not known are multiples of this, in bytes: the largest item
-/// size that is measured then.
-const DEFAULT_ALIGNMENT: usize = 8;
 
 /// Parts of the content of a file.
 pub(super) struct Sample {
@@ -22,8 +19,8 @@ pub(super) struct Sample {
     pub chunksize: usize,
     /// Length of the content of the file in bytes.
     pub content_bytes: u64,
-    /// Size of an item in bytes, if it is known.
-    pub typesize: Option<usize>,
+    /// Size of an item in bytes.
+    pub typesize: usize,
 }
 
 trait ReadSeek: Read + Seek {}
@@ -46,8 +43,20 @@ impl Sample {
         if content_bytes == 0 {
             return Err(Failure::file(path, "no content, expected at least one byte"));
         }
-        let typesize = arguments.typesize.map(usize::from).or(content.typesize);
-        let align = typesize.unwrap_or(DEFAULT_ALIGNMENT);
+        let typesize = match arguments.typesize.map(usize::from).or(content.typesize) {
+            Some(typesize) => typesize,
+            None => {
+                let samples = samples(&mut content.bytes, content_bytes, path)?;
+                let params = |typesize| {
+                    Params::new()
+                        .codec(Codec::Zstd)
+                        .filters((typesize > 1).then_some(Filter::Shuffle))
+                        .typesize(typesize)
+                };
+                ItemSize::of_samples(&samples, arguments.chunksize.0, params).with_path(path)?.typesize
+            }
+        };
+        let align = typesize;
         let limit = arguments.chunksize.0.min(arguments.sample.0);
         let chunksize = (limit / align * align).max(1);
         let places = places(content_bytes, chunksize as u64, arguments.sample.0 as u64, align as u64);

@@ -1,7 +1,7 @@
 //! The description of one file.
 
 use super::chunks::{ChunkCounts, ChunkList};
-use super::metalayer::{self, Metalayer};
+use super::metalayer::{self, ContentForm, Metalayer};
 use super::subject::{Subject, SubjectContent};
 use crate::args::InfoArguments;
 use crate::damage::OtherData;
@@ -67,7 +67,14 @@ impl Description<'_> {
         let chunks = ChunkCounts::read(subject, terminal);
         let compression = Compression::of(subject);
         let metalayers = match &subject.content {
-            SubjectContent::Frame(schunk, _) => metalayer::read_all(schunk.metalayers(), arguments.meta),
+            SubjectContent::Frame(schunk, _) => {
+                let form = match (arguments.meta, arguments.hex) {
+                    (false, _) => ContentForm::Absent,
+                    (true, false) => ContentForm::Text,
+                    (true, true) => ContentForm::Hex,
+                };
+                metalayer::read_all(schunk.metalayers(), form)
+            }
             SubjectContent::Chunk(_) => Vec::new(),
         };
         Description {

@@ -1,10 +1,12 @@
 //! Metalayers: names, sizes and contents.
 
+use crate::msgpack::{decode, hex, printable};
 use blosc2::{Metalayers, Result};
 use serde::Serialize;
 
 /// A metalayer. In JSON: `name`, `list` (fixed or variable), `nbytes` and `error` (one of them is null), and with
-/// `--meta` the whole content as `text` if it is printable UTF-8, otherwise as `hex`.
+/// `--meta` the whole content: as `value` if it is MessagePack, as `text` if it is printable UTF-8, otherwise, and with
+/// `--hex`, as `hex`.
 #[derive(Serialize)]
 pub(super) struct Metalayer {
     pub name: String,
@@ -15,21 +17,33 @@ pub(super) struct Metalayer {
     pub content: Option<Content>,
 }
 
+/// The form in which contents are printed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum ContentForm {
+    /// Not at all.
+    Absent,
+    Text,
+    Hex,
+}
+
 /// The content of a metalayer.
 #[derive(Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Content {
+    Value(serde_json::Value),
     Text(String),
     Hex(String),
 }
 
 impl Content {
-    fn new(bytes: Vec<u8>) -> Content {
-        let is_printable = |text: &str| text.chars().all(|c| !c.is_control() || c == '\n' || c == '\t');
-        match String::from_utf8(bytes) {
-            Ok(text) if is_printable(&text) => Content::Text(text),
-            Ok(text) => Content::Hex(hex(text.as_bytes())),
-            Err(error) => Content::Hex(hex(error.as_bytes())),
+    fn new(bytes: &[u8], form: ContentForm) -> Content {
+        if form == ContentForm::Hex {
+            return Content::Hex(hex(bytes));
+        }
+        match (decode(bytes), printable(bytes)) {
+            (Some(value), _) => Content::Value(value),
+            (None, Some(text)) => Content::Text(text.to_owned()),
+            (None, None) => Content::Hex(hex(bytes)),
         }
     }
 
@@ -37,6 +51,7 @@ impl Content {
     pub(super) fn lines(&self, limit: usize, width: usize) -> Vec<String> {
         let text = match self {
             Content::Text(text) | Content::Hex(text) => text,
+            Content::Value(value) => &value.to_string(),
         };
         let mut lines = text.lines().flat_map(|line| pieces(line, width));
         let mut first: Vec<String> = lines.by_ref().take(limit).collect();
@@ -45,10 +60,6 @@ impl Content {
         }
         first
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Returns a line in pieces of up to `width` characters: one piece if it is empty.
@@ -60,15 +71,15 @@ fn pieces(line: &str, width: usize) -> Vec<String> {
     chars.chunks(width).map(|piece| piece.iter().collect()).collect()
 }
 
-/// Returns all metalayers, with their contents if `with_content` is set.
-pub(super) fn read_all(metalayers: Metalayers<'_>, with_content: bool) -> Vec<Metalayer> {
+/// Returns all metalayers, with their contents in the form `form`.
+pub(super) fn read_all(metalayers: Metalayers<'_>, form: ContentForm) -> Vec<Metalayer> {
     let fixed = metalayers.fixed_names().into_iter().map(|name| {
         let content = metalayers.fixed(&name);
-        Metalayer::new(name, "fixed", content, with_content)
+        Metalayer::new(name, "fixed", content, form)
     });
     let variable = metalayers.variable_names().into_iter().map(|name| {
         let content = metalayers.variable(&name);
-        Metalayer::new(name, "variable", content, with_content)
+        Metalayer::new(name, "variable", content, form)
     });
     fixed.chain(variable).collect()
 }
@@ -78,7 +89,7 @@ impl Metalayer {
         name: String,
         list: &'static str,
         content: Result<Option<Vec<u8>>>,
-        with_content: bool,
+        form: ContentForm,
     ) -> Metalayer {
         match content {
             Ok(Some(bytes)) => Metalayer {
@@ -86,7 +97,7 @@ impl Metalayer {
                 list,
                 nbytes: Some(bytes.len()),
                 error: None,
-                content: with_content.then(|| Content::new(bytes)),
+                content: (form != ContentForm::Absent).then(|| Content::new(&bytes, form)),
             },
             Ok(None) => Metalayer {
                 name,
