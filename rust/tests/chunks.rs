@@ -79,7 +79,7 @@ fn invalid_parameters_are_errors() {
         Params::new().threads(0),
         Params::new().threads(1 << 20),
         Params::new().filters([Filter::Shuffle; 7]),
-        Params::new().blocksize(1 << 40),
+        Params::new().blocksize(usize::MAX),
     ] {
         assert_eq!(Encoder::new(&params).err().map(|error| error.kind()), Some(ErrorKind::InvalidParam));
     }

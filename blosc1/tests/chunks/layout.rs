@@ -32,7 +32,7 @@ impl Case {
             random.below(3000),
             i32::MAX as usize,
             (1 << 31) + 5,
-            (1 << 32) + 4096,
+            usize::try_from((1_u64 << 32) + 4096).unwrap_or(0),
         ];
         let typesizes = [1, 2, 4, 8, 15, 16, 17, 255, 256, 1 + random.below(300)];
         let limit = [400, 40_000, max_len][random.below(3)];

@@ -52,14 +52,14 @@ impl Cases {
         Cases { seed, writers, are_validated, original: (usize::MAX, Vec::new(), 0) }
     }
 
-    fn generator(&self, number: usize) -> Random {
+    fn generator(&self, number: u64) -> Random {
         let seed = (self.seed + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        Random((seed ^ (number as u64 + 1).wrapping_mul(0xD134_2543_DE82_EF95)) | 1)
+        Random((seed ^ (number + 1).wrapping_mul(0xD134_2543_DE82_EF95)) | 1)
     }
 
     /// Draws chunk `number`.
     fn draw_original(&mut self, number: usize) {
-        let mut random = self.generator(number << 32);
+        let mut random = self.generator((number as u64) << 32);
         random.next();
         let limit = [200, 3000, 3000, 40_000][random.below(4)];
         let len = 1 + random.below(limit);
@@ -123,7 +123,7 @@ impl Cases {
         if self.original.0 != number {
             self.draw_original(number);
         }
-        let mut random = self.generator(index);
+        let mut random = self.generator(index as u64);
         let (_, chunk, len) = &self.original;
         let mut source = chunk.clone();
         Cases::mutate(&mut source, &mut random);

@@ -192,7 +192,7 @@ fn limit_memory(more: u64) -> libc::rlimit {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: a valid struct.
     assert_eq!(unsafe { libc::getrlimit(libc::RLIMIT_AS, &mut limit) }, 0);
-    set_limit(libc::rlimit { rlim_cur: pages * 4096 + more, ..limit });
+    set_limit(libc::rlimit { rlim_cur: (pages * 4096 + more) as libc::rlim_t, ..limit });
     limit
 }
 
