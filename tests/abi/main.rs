@@ -10,6 +10,7 @@ mod layout;
 #[cfg(all(target_pointer_width = "64", target_endian = "little", target_env = "gnu"))]
 mod symbols;
 
+#[cfg(target_pointer_width = "64")]
 use libblosc2_test_support::support;
 
 /// The directory into which `scripts/abi7-headers.sh` has written the headers for the layout of SOVERSION 7.

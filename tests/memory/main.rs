@@ -2,6 +2,8 @@
 //! `blosc2_free_resources`. `docs/memory.md` states the limits.
 
 mod peak;
+// Reads the counters of the allocator of glibc.
+#[cfg(target_env = "gnu")]
 mod retained;
 mod usage;
 
