@@ -164,7 +164,7 @@ impl OpenOptions {
             schunk
         };
         self.set_durability(schunk.as_ref())?;
-        Ok(SuperChunk::new_on_disk(schunk, self.write))
+        Ok(SuperChunk::from_core(schunk, self.write))
     }
 
     /// Opens the array at `path`, whose items are `T`. For a new array, see [`Array::builder`].

@@ -7,6 +7,7 @@ use crate::params::Params;
 use blosc2_core::rust_api::schunk::{self as core, FileAccess, NewStorage, SuperChunkRef};
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 
 /// The size and the properties of a super-chunk.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,7 +59,8 @@ pub struct SuperChunkInfo {
 /// # Ok::<(), blosc2::Error>(())
 /// ```
 pub struct SuperChunk {
-    core: core::SuperChunkHandle,
+    // In an `Arc`, because a transaction refers to it while the program changes the super-chunk.
+    core: Arc<core::SuperChunkHandle>,
     is_writable: bool,
 }
 
@@ -90,21 +92,21 @@ impl SuperChunk {
     /// # Errors
     /// Those of a damaged header.
     pub fn from_frame(frame: &[u8]) -> Result<SuperChunk> {
-        Ok(SuperChunk { core: core::SuperChunkHandle::from_frame(frame)?, is_writable: true })
+        Ok(SuperChunk::from_core(core::SuperChunkHandle::from_frame(frame)?, true))
     }
 
     fn create_at(path: Option<&Path>, is_contiguous: bool, params: &Params) -> Result<SuperChunk> {
         let place = NewStorage { path, is_contiguous, access: FileAccess::Plain };
         let core = core::SuperChunkHandle::create(&place, &params.settings()?, params.nthreads()?)?;
-        Ok(SuperChunk { core, is_writable: true })
+        Ok(SuperChunk::from_core(core, true))
     }
 
-    pub(crate) fn new_on_disk(core: core::SuperChunkHandle, is_writable: bool) -> SuperChunk {
-        SuperChunk { core, is_writable }
+    pub(crate) fn from_core(core: core::SuperChunkHandle, is_writable: bool) -> SuperChunk {
+        SuperChunk { core: Arc::new(core), is_writable }
     }
 
     pub(crate) fn core(&self) -> SuperChunkRef<'_> {
-        self.core.as_ref()
+        core::SuperChunkHandle::as_ref(&self.core)
     }
 
     /// Returns the functions that change the super-chunk.
@@ -115,7 +117,7 @@ impl SuperChunk {
         if !self.is_writable {
             return Err(read_only());
         }
-        Ok(self.core.as_ref())
+        Ok(self.core())
     }
 
     /// Returns whether the super-chunk holds an array. See [`AnyArray::open`](crate::AnyArray::open).
@@ -344,7 +346,7 @@ impl SuperChunk {
         let settings =
             params.map(|params| params.clone().typesize(self.typesize()).settings()).transpose()?;
         let core = self.core.copy(&place, settings.as_ref())?;
-        Ok(SuperChunk { core, is_writable: true })
+        Ok(SuperChunk::from_core(core, true))
     }
 
     /// Appends the super-chunk, as one frame, to a file. Returns its offset in bytes, for
@@ -356,8 +358,12 @@ impl SuperChunk {
         Ok(self.core().append_to_file(path.as_ref())?)
     }
 
-    /// Makes several changes as one: at a [durability](crate::Durability) above `Off`, all of them or none are in the
-    /// file if the process dies. With [locking](crate::OpenOptions::locking), other processes wait meanwhile.
+    /// Makes several changes as one. If `changes` returns an error or panics, none of them is there. At a
+    /// [durability](crate::Durability) above `Off`, all of them or none are in the file if the process dies. With
+    /// [locking](crate::OpenOptions::locking), other processes wait meanwhile.
+    ///
+    /// At the durability `Off`, changes in a file are reverted unless another process has changed the file meanwhile. A
+    /// super-chunk in memory is copied before the changes.
     ///
     /// ```
     /// # let dir = tempfile::tempdir()?;
@@ -372,14 +378,28 @@ impl SuperChunk {
     /// ```
     ///
     /// # Errors
-    /// Those of `changes`, after which the changes so far are kept; `Lock`; those of writing.
+    /// Those of `changes`; `Lock`; those of writing.
     pub fn transaction<R>(&mut self, changes: impl FnOnce(&mut SuperChunk) -> Result<R>) -> Result<R> {
+        let core = self.core.clone();
         self.core_mut()?.lock()?;
-        let bracket = Bracket(self);
-        let result = changes(bracket.0);
+        let bracket = Bracket(core::SuperChunkHandle::as_ref(&core));
+        let result = match bracket.0.has_transactions() {
+            true => bracket.0.transaction(|| changes(self)),
+            false => self.change_after_copying(changes),
+        };
         let end = bracket.end();
         let result = result?;
         end?;
+        Ok(result)
+    }
+
+    /// Makes changes of a super-chunk in memory, which is that from before if they fail.
+    fn change_after_copying<R>(&mut self, changes: impl FnOnce(&mut SuperChunk) -> Result<R>) -> Result<R> {
+        let is_contiguous = self.info().is_contiguous;
+        let place = NewStorage { path: None, is_contiguous, access: FileAccess::Plain };
+        let mut copy = CopyBefore { before: Some(self.core.copy(&place, None)?), schunk: self };
+        let result = changes(copy.schunk)?;
+        copy.before = None;
         Ok(result)
     }
 
@@ -393,11 +413,11 @@ impl SuperChunk {
 }
 
 /// A transaction that is open; it is closed on drop, also if the changes panic.
-struct Bracket<'a>(&'a mut SuperChunk);
+struct Bracket<'a>(SuperChunkRef<'a>);
 
 impl Bracket<'_> {
     fn end(self) -> Result<()> {
-        let ended = self.0.core().unlock();
+        let ended = self.0.unlock();
         std::mem::forget(self);
         Ok(ended?)
     }
@@ -406,7 +426,21 @@ impl Bracket<'_> {
 impl Drop for Bracket<'_> {
     fn drop(&mut self) {
         // The error that ends the transaction is returned already, or a panic passes.
-        let _ = self.0.core().unlock();
+        let _ = self.0.unlock();
+    }
+}
+
+/// A copy of a super-chunk in memory, which replaces the changed one on drop.
+struct CopyBefore<'a> {
+    schunk: &'a mut SuperChunk,
+    before: Option<core::SuperChunkHandle>,
+}
+
+impl Drop for CopyBefore<'_> {
+    fn drop(&mut self) {
+        if let Some(before) = self.before.take() {
+            self.schunk.core = Arc::new(before);
+        }
     }
 }
 

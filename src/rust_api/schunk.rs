@@ -7,8 +7,8 @@ use crate::abi::{
     BLOSC2_IO_DEFAULTS, BLOSC2_IO_FILESYSTEM_MMAP, BLOSC2_STDIO_MMAP_DEFAULTS, CBool, blosc2_cparams,
     blosc2_dparams, blosc2_io, blosc2_stdio_mmap, blosc2_stdio_params,
 };
-use crate::error::{Result, ensure, err};
-use crate::frame::store::frame::Frame;
+use crate::error::{Error, Result, ensure, err};
+use crate::frame::store::{DiskFrame, Frame};
 use crate::io::paths;
 use crate::malloc::MallocVec;
 use crate::out_buffer::OutBuffer;
@@ -441,6 +441,29 @@ impl SuperChunkRef<'_> {
     /// Ends what [`lock`](Self::lock) has begun.
     pub fn unlock(self) -> Result<()> {
         self.0.release_frame_lock()
+    }
+
+    /// Returns whether the super-chunk is in plain files.
+    pub fn has_transactions(self) -> bool {
+        self.0.disk_frame().is_some_and(DiskFrame::is_native)
+    }
+
+    /// Runs `work`, whose changes are committed together; after an error none of them is there.
+    ///
+    /// # Errors
+    /// Those of `work`; `Failure` for a super-chunk that is not in plain files; those of writing.
+    pub fn transaction<R, E: From<Error>>(
+        self,
+        work: impl FnOnce() -> std::result::Result<R, E>,
+    ) -> std::result::Result<R, E> {
+        let mut failed = None;
+        let done = self.0.transact(|| {
+            work().map_err(|error| {
+                failed = Some(error);
+                err!(Failure, "the changes of the transaction have failed")
+            })
+        });
+        done.map_err(|error| failed.unwrap_or_else(|| error.into()))
     }
 
     /// Sets the numbers of threads that compress and decompress.

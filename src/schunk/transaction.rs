@@ -42,6 +42,8 @@ struct Savepoint {
     frame: FrameSavepoint,
     counters: Counters,
     metalayers: Vec<OwnedMetalayer>,
+    /// The metalayers of variable length; `None` if the transaction does not change them.
+    vlmetalayers: Option<Vec<OwnedMetalayer>>,
 }
 
 impl SuperChunk {
@@ -73,7 +75,7 @@ impl SuperChunk {
         work: impl FnOnce() -> Result<R>,
     ) -> Result<R> {
         let target = self.owner_of_view()?.unwrap_or(self);
-        let transaction = match target.begin_transaction() {
+        let transaction = match target.begin_transaction(false) {
             Ok(transaction) => transaction,
             Err(error) if error.kind() == ErrorKind::MemoryAlloc => return Err(to_error(error)),
             Err(error) => {
@@ -90,7 +92,22 @@ impl SuperChunk {
         Ok(result)
     }
 
-    fn begin_transaction(&self) -> Result<Option<Transaction<'_>>> {
+    /// Runs `work`, whose changes of chunks and metalayers are committed together. After an error none of them is there,
+    /// unless the frame is changed in place and another handle has changed it, too.
+    ///
+    /// # Errors
+    /// Those of `work`; `Failure` for a super-chunk without transactions, or if another thread has begun one in place;
+    /// those of reading and writing the frame.
+    pub(crate) fn transact<R>(&self, work: impl FnOnce() -> Result<R>) -> Result<R> {
+        let transaction = self.begin_transaction(true)?;
+        let transaction = transaction.ok_or_else(|| err!(Failure, "no transaction can begin here"))?;
+        let result = work()?;
+        transaction.commit()?;
+        Ok(result)
+    }
+
+    /// Begins a transaction; it saves the metalayers of variable length if it `changes_vlmetalayers`.
+    fn begin_transaction(&self, changes_vlmetalayers: bool) -> Result<Option<Transaction<'_>>> {
         let Some(frame) = self.disk_frame().filter(|frame| frame.is_native()) else { return Ok(None) };
         let change_lock = self.lock_changes()?;
         let mut guard = WriteGuard::lock(self)?;
@@ -103,9 +120,14 @@ impl SuperChunk {
             None => None,
         };
         let Some(savepoint) = frame.begin_transaction()? else { return Ok(None) };
-        let metalayers = metalayers::to_owned(guard.lock_proof().metalayers(MetalayerKind::Fixed))?;
-        let counters = self.counters();
-        let savepoint = Savepoint { process: fork_count::current(), frame: savepoint, counters, metalayers };
+        let saved = |kind| metalayers::to_owned(guard.lock_proof().metalayers(kind));
+        let savepoint = Savepoint {
+            process: fork_count::current(),
+            frame: savepoint,
+            counters: self.counters(),
+            metalayers: saved(MetalayerKind::Fixed)?,
+            vlmetalayers: changes_vlmetalayers.then(|| saved(MetalayerKind::Variable)).transpose()?,
+        };
         Ok(Some(Transaction { schunk: self, frame, savepoint: Some(savepoint), _locks: locks }))
     }
 
@@ -229,6 +251,9 @@ impl Transaction<'_> {
         guard.discard_cached_state();
         guard.set_counters(&savepoint.counters);
         guard.replace_metalayers(MetalayerKind::Fixed, &savepoint.metalayers)?;
+        if let Some(vlmetalayers) = &savepoint.vlmetalayers {
+            guard.replace_metalayers(MetalayerKind::Variable, vlmetalayers)?;
+        }
         guard.increment_change_tick();
         if is_in_place { guard.update_frame(self.frame).map(drop) } else { Ok(()) }
     }

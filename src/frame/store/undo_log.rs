@@ -359,8 +359,14 @@ impl UndoLog {
         (before, restored)
     }
 
-    /// Keeps no more changes: they are not rolled back.
+    /// Keeps no more changes of a transaction that is not inside another one: they are not rolled back.
     pub(in crate::frame) fn discard(&mut self) {
+        if self.transaction.as_ref().is_some_and(|open| open.depth == 1) {
+            self.forget_records();
+        }
+    }
+
+    fn forget_records(&mut self) {
         if let Some(transaction) = &mut self.transaction {
             transaction.is_lost = true;
             self.records.clear();
@@ -370,7 +376,7 @@ impl UndoLog {
     /// Gives up rolling back, for the stated reason, if there are changes.
     pub(in crate::frame) fn lose(&mut self, reason: &str) {
         if !self.records.is_empty() {
-            self.discard();
+            self.forget_records();
             trace::warning(|| format!("changes of a failed call would not be undone: {reason}"));
         }
     }
