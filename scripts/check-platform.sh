@@ -198,7 +198,7 @@ run_tests() {
     fi
     if [ $short = yes ]; then
         say "unit tests and golden files"
-        # In an emulator without optimisation, the others take 10 minutes. The golden tests have vectors of all filters.
+        # In an emulator without optimisation, the others take 10 minutes. The golden tests have vectors of filters.
         units=
         [ -z "$runner" ] || units="chunk:: frame:: schunk:: b2nd:: --skip frame::store::trailing --skip b2nd::boxes"
         test_with --lib -- $units $(skips $skip codec:: pool::)
@@ -210,6 +210,8 @@ run_tests() {
         test_with --workspace --exclude libblosc2-core --exclude blosc2 --exclude blosc2-cli --exclude libblosc1-rs --lib \
             $(integration_tests repository side_by_side dynamic_plugins threads_callback_lock) -- \
             $(skips $skip $HOST_PROGRAMS headers::)
+        # A program without the test harness, whose options it does not have.
+        [ -n "$processor" ] || test_with --test threads_callback_lock
         say "tests of the Rust API, the command and libblosc"
         test_with -p blosc2 -p blosc2-cli -p libblosc1-rs --tests -- $(skips $skip $HOST_PROGRAMS side_by_side)
     else
