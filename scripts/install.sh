@@ -3,14 +3,18 @@
 #
 #   scripts/install.sh --prefix DIR [--api blosc2|blosc1] [--libdir lib] [--default-link static|shared]
 #                      [--profile release] [--abi 9|7] [--runtime-only] [--with-cli]
+#   scripts/install.sh --prefix DIR --target x86_64-pc-windows-gnu [--profile release]
 #
 # --api blosc1 installs libblosc.so.1, for programs of C-Blosc 1, instead of libblosc2.so.9; both fit into one prefix.
 # --abi 7 installs the library and headers for programs of SONAME libblosc2.so.7 (docs/clients.md). --runtime-only
 # installs only the shared library, so that the one for old programs can be installed beside the current one. --with-cli
 # also installs the command `blosc2` with its man pages and shell completions.
 #
-# DESTDIR is put before every installed path, for packagers. Needs an ELF system with GNU binutils; LD, OBJCOPY, STRIP,
-# NM, READELF, AR and CARGO name other tools.
+# --target with a target of Windows installs bin/libblosc2.dll, lib/libblosc2.dll.a, lib/libblosc2.def, the headers and the
+# pkg-config file, also from another system; DLLTOOL names the tool that makes import libraries.
+#
+# DESTDIR is put before every installed path, for packagers. Needs GNU binutils, and an ELF system unless --target is given;
+# LD, OBJCOPY, STRIP, NM, READELF, AR and CARGO name other tools.
 #
 # The shared and the static library export only the public ABI. The compiler does this for the shared one. For the
 # static one, all members that the ABI needs are linked into one object, in which every other symbol is made local, so
@@ -18,13 +22,13 @@
 # other API.
 set -eu
 
-prefix='' api=blosc2 libdir=lib default_link=static profile=release abi='' runtime_only=no with_cli=no
+prefix='' api=blosc2 libdir=lib default_link=static profile=release abi='' target_triple='' runtime_only=no with_cli=no
 while [ $# -gt 0 ]; do
   case $1 in
     --*=*) option=${1%%=*} value=${1#*=}; shift ;;
     --runtime-only) runtime_only=yes; shift; continue ;;
     --with-cli) with_cli=yes; shift; continue ;;
-    --prefix | --api | --libdir | --default-link | --profile | --abi)
+    --prefix | --api | --libdir | --default-link | --profile | --abi | --target)
       [ $# -ge 2 ] || { echo "$1 needs a value" >&2; exit 2; }
       option=$1 value=$2; shift 2 ;;
     -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;;
@@ -37,12 +41,17 @@ while [ $# -gt 0 ]; do
     --default-link) default_link=$value ;;
     --profile) profile=$value ;;
     --abi) abi=$value ;;
+    --target) target_triple=$value ;;
     *) echo "unknown option $option" >&2; exit 2 ;;
   esac
 done
 [ -n "$prefix" ] || { echo "--prefix DIR is needed" >&2; exit 2; }
 case $prefix in /*) ;; *) prefix=$PWD/$prefix ;; esac
 case $libdir in /* | *..*) echo "--libdir is relative to the prefix" >&2; exit 2 ;; esac
+case $target_triple:$api:$abi:$runtime_only$with_cli in
+  :* | *-windows-*:blosc2::nono) ;;
+  *) echo "--target is for the library blosc2 on Windows, without --abi, --runtime-only and --with-cli" >&2; exit 2 ;;
+esac
 case $default_link in static | shared) ;; *) echo "--default-link is static or shared" >&2; exit 2 ;; esac
 root=$(cd "$(dirname "$0")/.." && pwd)
 # What differs between the APIs: the package of Cargo, the name in lib*.so and -l, that of the CMake package and its
@@ -65,7 +74,8 @@ esac
 target=${CARGO_TARGET_DIR:-$root/target}
 features=
 if [ "$abi" = 7 ]; then target=$target/abi7 features=abi7; fi
-case $profile in dev) built=$target/debug ;; *) built=$target/$profile ;; esac
+case $profile in dev) built=debug ;; *) built=$profile ;; esac
+built=$target/${target_triple:+$target_triple/}$built
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 headers_include=$include
@@ -75,14 +85,52 @@ if [ "$abi" = 7 ]; then
 fi
 
 (cd "$root" && "${CARGO:-cargo}" build --lib --package $crate --profile "$profile" --features "$features" \
-  --target-dir "$target")
-built_library=$built/lib$library
-[ -f "$built_library.so" ] || { echo "no $built_library.so: this script is for ELF systems" >&2; exit 1; }
+  --target-dir "$target" ${target_triple:+--target "$target_triple"})
 
 # The version is that of the header that is installed.
 version_part() { sed -n "s/^#define ${version_prefix}_VERSION_$1 \([0-9]*\).*/\1/p" "$include/$library.h"; }
 version_major=$(version_part MAJOR)
 version=$version_major.$(version_part MINOR).$(version_part RELEASE)
+soname='' shared_file='' pointer_bytes=''
+
+# Escaped for the pkg-config file, and then for the replacement text of sed.
+pc_prefix=$(printf '%s\n' "$prefix" | sed -e 's/ /\\\\ /g' -e 's/[&|]/\\&/g')
+relative_prefix=$(printf '%s\n' "$libdir/cmake/$package" | sed 's|[^/][^/]*|..|g')
+fill() { # template file
+  sed -e "s|@PC_PREFIX@|$pc_prefix|g" -e "s|@LIBDIR@|$libdir|g" -e "s|@VERSION@|$version|g" \
+    -e "s|@VERSION_MAJOR@|$version_major|g" -e "s|@SONAME@|$soname|g" -e "s|@SHARED_FILE@|$shared_file|g" \
+    -e "s|@POINTER_BYTES@|$pointer_bytes|g" -e "s|@DEFAULT_LINK@|$default_link|g" \
+    -e "s|@RELATIVE_PREFIX@|$relative_prefix|g" -e "s|@PACKAGE@|$package|g" -e "s|@LIBRARY@|$library|g" \
+    -e "s|@PARTS@|$parts|g" "$root/cmake/$1" >"$work/$2"
+}
+
+at=${DESTDIR:-}$prefix
+put() { # mode directory file...
+  mode=$1 directory=$2; shift 2
+  mkdir -p "$directory"
+  for file; do install -m "$mode" "$file" "$directory/"; done
+}
+put_headers() {
+  for header in $headers; do put 644 "$at/include" "$headers_include/$header"; done
+  if [ -d "$include/$library" ]; then put 644 "$at/include/$library" "$include/$library"/*.h; fi
+  fill pkgconfig.pc.in "$library.pc"
+  put 644 "$at/$libdir/pkgconfig" "$work/$library.pc"
+}
+
+if [ -n "$target_triple" ]; then
+  cp "$built/blosc2.dll" "$work/libblosc2.dll"
+  { printf 'LIBRARY libblosc2.dll\nEXPORTS\n'; sed -n 's/ present$//p' "$root/capi-tests/exported-symbols.txt"; } >"$work/libblosc2.def"
+  # Cargo's import library is for the name that Cargo gives the DLL.
+  "${DLLTOOL:-x86_64-w64-mingw32-dlltool}" -d "$work/libblosc2.def" -l "$work/libblosc2.dll.a"
+  put 755 "$at/bin" "$work/libblosc2.dll"
+  put 644 "$at/$libdir" "$work/libblosc2.dll.a" "$work/libblosc2.def"
+  put_headers
+  echo "$package $version is installed in $at"
+  exit 0
+fi
+
+built_library=$built/lib$library
+[ -f "$built_library.so" ] || { echo "no $built_library.so: this script is for ELF systems" >&2; exit 1; }
 soname=$("${READELF:-readelf}" -d "$built_library.so" | sed -n 's/.*(SONAME).*\[\(.*\)\].*/\1/p')
 [ -n "$soname" ] || { echo "the shared library has no SONAME" >&2; exit 1; }
 case $("${READELF:-readelf}" -h "$built_library.so") in *ELF64*) pointer_bytes=8 ;; *) pointer_bytes=4 ;; esac
@@ -106,23 +154,6 @@ cmp -s "$work/abi" "$work/left" || { echo "the static library does not export th
 (cd "$work" && "${AR:-ar}" rcs "lib$library.a" "$library.o")
 "${STRIP:-strip}" --strip-debug -o "$work/$shared_file" "$built_library.so"
 
-# Escaped for the pkg-config file, and then for the replacement text of sed.
-pc_prefix=$(printf '%s\n' "$prefix" | sed -e 's/ /\\\\ /g' -e 's/[&|]/\\&/g')
-relative_prefix=$(printf '%s\n' "$libdir/cmake/$package" | sed 's|[^/][^/]*|..|g')
-fill() { # template file
-  sed -e "s|@PC_PREFIX@|$pc_prefix|g" -e "s|@LIBDIR@|$libdir|g" -e "s|@VERSION@|$version|g" \
-    -e "s|@VERSION_MAJOR@|$version_major|g" -e "s|@SONAME@|$soname|g" -e "s|@SHARED_FILE@|$shared_file|g" \
-    -e "s|@POINTER_BYTES@|$pointer_bytes|g" -e "s|@DEFAULT_LINK@|$default_link|g" \
-    -e "s|@RELATIVE_PREFIX@|$relative_prefix|g" -e "s|@PACKAGE@|$package|g" -e "s|@LIBRARY@|$library|g" \
-    -e "s|@PARTS@|$parts|g" "$root/cmake/$1" >"$work/$2"
-}
-
-at=${DESTDIR:-}$prefix
-put() { # mode directory file...
-  mode=$1 directory=$2; shift 2
-  mkdir -p "$directory"
-  for file; do install -m "$mode" "$file" "$directory/"; done
-}
 put 755 "$at/$libdir" "$work/$shared_file"
 ln -sf "$shared_file" "$at/$libdir/$soname"
 
@@ -152,12 +183,9 @@ if [ $runtime_only = yes ]; then
   echo "$package $version ($soname) is installed in $at"
   exit 0
 fi
-for header in $headers; do put 644 "$at/include" "$headers_include/$header"; done
-if [ -d "$include/$library" ]; then put 644 "$at/include/$library" "$include/$library"/*.h; fi
+put_headers
 ln -sf "$soname" "$at/$libdir/lib$library.so"
 put 644 "$at/$libdir" "$work/lib$library.a"
-fill pkgconfig.pc.in "$library.pc"
-put 644 "$at/$libdir/pkgconfig" "$work/$library.pc"
 for file in Config.cmake ConfigVersion.cmake Targets.cmake Targets-release.cmake; do
   fill "$file.in" "$package$file"
   put 644 "$at/$libdir/cmake/$package" "$work/$package$file"
