@@ -24,7 +24,8 @@ case ${1:-} in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
 root=$(cd "$(dirname "$0")/.." && pwd)
 cd "$root"
 target_dir=${CARGO_TARGET_DIR:-$root/target}
-NAMES="i686 musl aarch64 armv7 s390x riscv64gc powerpc64le glibc-2.17 windows wasi darwin-arm64 darwin-x86-64 windows-msvc emscripten"
+NAMES="i686 musl aarch64 armv7 s390x riscv64gc powerpc64le glibc-2.17 windows windows-ucrt windows-arm64 wasi darwin-arm64 darwin-x86-64
+    windows-msvc emscripten"
 
 # The table of the platforms. `select_platform NAME` sets:
 #   triple    target of rustc
@@ -35,7 +36,7 @@ NAMES="i686 musl aarch64 armv7 s390x riscv64gc powerpc64le glibc-2.17 windows wa
 #   rustflags options for rustc
 #   skip      names of tests that cannot run there, and why
 select_platform() {
-    zig_target= cc= ar=ar runner= processor= sysroot= rustflags= packages= probe=true tests=part exchange=no skip= why=
+    zig_target= cc= ar=ar runner= processor= sysroot= rustflags= packages= probe=true tests=part exchange=no skip= why= excluded=
     case $1 in
     i686 | i686-unknown-linux-gnu)
         name=i686 triple=i686-unknown-linux-gnu tests=all exchange=yes
@@ -82,19 +83,29 @@ select_platform() {
         name=glibc-2.17 triple=x86_64-unknown-linux-gnu tests=build
         ;;
     windows | x86_64-pc-windows-gnu)
-        name=windows triple=x86_64-pc-windows-gnu tests=library
+        name=windows triple=x86_64-pc-windows-gnu tests=all
+        # The compiler of plugins and programs links for ELF; there is no count of the bytes that are in use.
+        excluded="memory dynamic_plugins programs side_by_side"
         cc=x86_64-w64-mingw32-gcc ar=x86_64-w64-mingw32-ar runner=wine
         packages="gcc-mingw-w64-x86-64 wine wine64" probe="command -v $cc && command -v wine"
         skip_more "plugin::python::" "they run the program sh"
         skip_more "file_is_replaced replacement_after_an_own running_read cached_readers_do spilled_bytes short_lock_file files_appear" \
             "Wine does not rename or remove files that are open, as Windows does"
         ;;
+    # The C runtime (UCRT) is that of the C library's wheel, of Python and of MSVC.
+    windows-ucrt | x86_64-pc-windows-gnullvm)
+        name=windows-ucrt triple=x86_64-pc-windows-gnullvm tests=build zig_target=x86_64-windows-gnu
+        packages="wine wine64" probe="command -v wine"
+        ;;
+    windows-arm64 | aarch64-pc-windows-gnullvm)
+        name=windows-arm64 triple=aarch64-pc-windows-gnullvm tests=build zig_target=aarch64-windows-gnu
+        ;;
     wasi | wasm32-wasip1)
         name=wasi triple=wasm32-wasip1 tests=library
         zig_target=wasm32-wasi
         ;;
-    darwin-arm64 | aarch64-apple-darwin) name=darwin-arm64 triple=aarch64-apple-darwin tests=check zig_target=aarch64-macos ;;
-    darwin-x86-64 | x86_64-apple-darwin) name=darwin-x86-64 triple=x86_64-apple-darwin tests=check zig_target=x86_64-macos ;;
+    darwin-arm64 | aarch64-apple-darwin) name=darwin-arm64 triple=aarch64-apple-darwin tests=build zig_target=aarch64-macos.11.0 ;;
+    darwin-x86-64 | x86_64-apple-darwin) name=darwin-x86-64 triple=x86_64-apple-darwin tests=build zig_target=x86_64-macos.10.13 ;;
     windows-msvc | x86_64-pc-windows-msvc)
         # The C code of Zstandard is compiled for the ABI of MinGW: only the Rust code is checked.
         name=windows-msvc triple=x86_64-pc-windows-msvc tests=check zig_target=x86_64-windows-gnu
@@ -160,8 +171,12 @@ set_environment() {
     cache=
     ! command -v ccache >/dev/null || cache="ccache "
     export CC="$cc" CXX="${cc%gcc}g++" "CC_$lower=$cache$cc" "AR_$lower=$ar"
-    # rustc has a linker for WebAssembly; nothing is linked for the other targets of zig.
-    [ -n "$zig_target" ] || export "CARGO_TARGET_${upper}_LINKER=$cc"
+    # rustc has a linker for WebAssembly; with MSVC, nothing is linked.
+    case $triple in
+    wasm32-* | *-msvc) ;;
+    *-darwin) export "CARGO_TARGET_${upper}_LINKER=$zig/ld-darwin" ;;
+    *) export "CARGO_TARGET_${upper}_LINKER=$cc" ;;
+    esac
     export "CARGO_TARGET_${upper}_RUSTFLAGS=$rustflags" CARGO_PROFILE_DEV_DEBUG=false CARGO_INCREMENTAL=0
     # The profile `checks` is that of releases, but tests find overflows.
     export CARGO_PROFILE_CHECKS_OVERFLOW_CHECKS=true
@@ -187,7 +202,7 @@ HOST_PROGRAMS="installed:: both_libraries:: documents:: python"
 
 # shellcheck disable=SC2046,SC2086 # Lists of words.
 run_tests() {
-    say "skipped, because these programs and libraries are for this machine: repository side_by_side dynamic_plugins $HOST_PROGRAMS$why"
+    say "skipped, because these programs and libraries are for this machine: repository side_by_side dynamic_plugins $excluded $HOST_PROGRAMS$why"
     tests_failed=no
     test_with() { cargo test --target "$triple" --profile "$profile" --no-fail-fast "$@" || tests_failed=yes; }
     if [ -n "$filters" ]; then
@@ -208,7 +223,7 @@ run_tests() {
         cargo clippy --lib --target "$triple" -- -D warnings
         say "tests of libblosc2"
         test_with --workspace --exclude libblosc2-core --exclude blosc2 --exclude blosc2-cli --exclude libblosc1-rs --lib \
-            $(integration_tests repository side_by_side dynamic_plugins threads_callback_lock) -- \
+            $(integration_tests repository side_by_side dynamic_plugins threads_callback_lock $excluded) -- \
             $(skips $skip $HOST_PROGRAMS headers::)
         # A program without the test harness, whose options it does not have.
         [ -n "$processor" ] || test_with --test threads_callback_lock
@@ -301,6 +316,7 @@ install_zig() { # target
     [ -x "$zig/bin/python" ] || python3 -m venv "$zig"
     "$zig/bin/python" -m ziglang version >/dev/null 2>&1 || "$zig/bin/pip" install --quiet ziglang wasmtime ||
         { echo "SKIPPED: $name: pip cannot install ziglang"; return 1; }
+    # zig links the C runtime of Windows by itself.
     cat >"$zig/cc-$1" <<END
 #!/bin/sh
 skip=no
@@ -308,7 +324,8 @@ for option; do
     shift
     case \$option in
     -arch) skip=yes ;;
-    --target=* | -mmacosx-version-min=*) ;;
+    --target=* | -mmacosx-version-min=* | -m64 | -nolibc | --unwindlib=none | -lmsvcrt | -lmingw32 | -lmingwex) ;;
+    -Wl,*.def) set -- "\$@" "\${option#-Wl,}" ;;
     *) [ \$skip = yes ] || set -- "\$@" "\$option"; skip=no ;;
     esac
 done
@@ -317,6 +334,65 @@ END
     printf '#!/bin/sh\nexec "%s/bin/python" -m ziglang ar "$@"\n' "$zig" >"$zig/ar"
     chmod +x "$zig/cc-$1" "$zig/ar"
     cc=$zig/cc-$1 ar=$zig/ar
+    case $1 in *-macos*) install_darwin_linker ;; *-windows-*) install_dlltool "${1%%-*}" ;; esac
+}
+
+install_dlltool() { # processor
+    [ "$1" = aarch64 ] && machine=arm64 || machine=i386:x86-64
+    export DLLTOOL="$zig/dlltool-$1"
+    printf '#!/bin/sh\nexec "%s/bin/python" -m ziglang dlltool -m %s "$@"\n' "$zig" "$machine" >"$DLLTOOL"
+    chmod +x "$DLLTOOL"
+}
+
+# Makes a command `$zig/ld-darwin` of the linker of rustc (zig's exports all symbols), which is called as a C compiler is.
+install_darwin_linker() {
+    export SDKROOT="$zig/darwin"
+    mkdir -p "$SDKROOT"
+    # The list of the system's functions. The linker does not know a processor that is in it.
+    sed 's/arm64e\.x1-[a-z]*\(, \)\{0,1\}//g' "$("$zig/bin/python" -c 'import ziglang; print(ziglang.__path__[0])')"/lib/libc/darwin/libSystem.tbd \
+        >"$SDKROOT/libSystem.tbd"
+    cat >"$zig/ld-darwin" <<END
+#!/bin/sh
+for option; do
+    shift
+    case \$option in
+    -dynamiclib) set -- "\$@" -dylib ;;
+    -nodefaultlibs | -liconv | -lc | -lm) ;;
+    -mmacosx-version-min=*) set -- "\$@" -platform_version macos "\${option#*=}" "\${option#*=}" ;;
+    -Wl,*) old=\$IFS; IFS=,; set -- "\$@" \${option#-Wl,}; IFS=\$old ;;
+    *) set -- "\$@" "\$option" ;;
+    esac
+done
+exec "$(rust_tools)/gcc-ld/ld64.lld" -L"$SDKROOT" "\$@"
+END
+    chmod +x "$zig/ld-darwin"
+}
+
+# The directory of the tools that come with rustc.
+rust_tools() { echo "$(dirname "$(rustc --print target-libdir)")/bin"; }
+
+# Fails unless a library of Windows or macOS exports the functions of the ABI and nothing else.
+check_exports() { # library
+    rustup component add llvm-tools 2>/dev/null
+    case $1 in
+    *.dll) "$(rust_tools)/llvm-readobj" --coff-exports "$1" | sed -n 's/^ *Name: //p' ;;
+    *) "$(rust_tools)/llvm-nm" --extern-only --defined-only --format=just-symbols "$1" | sed 's/^_//' ;;
+    esac | sort >"$target_dir/$triple/exports"
+    sed -n 's/ present$//p' capi-tests/exported-symbols.txt | sort | diff "$target_dir/$triple/exports" -
+    echo "$1 exports the $(wc -l <"$target_dir/$triple/exports") functions of capi-tests/exported-symbols.txt, and nothing else"
+}
+
+# Builds the library for macOS. Nothing runs it.
+build_for_darwin() {
+    say "the library, linked by ld64.lld, and its symbols"
+    cargo build --quiet --profile "$profile" --lib --target "$triple"
+    library=$target_dir/$triple/$profile/libblosc2.dylib
+    check_exports "$library"
+    header=$("$(rust_tools)/llvm-objdump" --macho --private-headers "$library")
+    echo "$header" | grep '@rpath/libblosc2.9.dylib'
+    echo "$header" | grep 'compatibility version 9.0.0'
+    # The standard library calls `fcntl(F_FULLFSYNC)` where other systems have `fsync`, which does not write the cache of the disk.
+    ! "$(rust_tools)/llvm-nm" --undefined-only "$library" | grep -w '_fsync\|_fdatasync'
 }
 
 # Wine with an empty Windows of its own. Wine 8 lacks a function with which the standard library gets random numbers.
@@ -329,54 +405,79 @@ prepare_wine() {
 __declspec(dllexport) BOOL WINAPI ProcessPrng(PBYTE data, SIZE_T len) { return RtlGenRandom(data, (ULONG)len); }
 END
     $cc -shared -O1 "$wine/random.c" -o "$wine/bcryptprimitives.dll" -ladvapi32
-    export WINEDEBUG=-all WINEPREFIX="$wine/prefix" WINEPATH="$wine" CARGO_TARGET_X86_64_PC_WINDOWS_GNU_RUNNER=wine
+    # Wine names files as the locale says.
+    export LC_ALL=C.UTF-8 WINEDEBUG=-all WINEPREFIX="$wine/prefix" WINEPATH="$wine" "CARGO_TARGET_${upper}_RUNNER=wine"
 }
 
-# C programs on the library: of Windows on the DLL, of WASI on the archive.
-library_programs() {
+# Installs the DLL as a user does.
+install_dll() {
+    say "the DLL, its import library and its exports"
+    installed=$target_dir/$triple/installed
+    scripts/install.sh --prefix "$installed" --target "$triple" --profile "$profile"
+    check_exports "$installed/bin/libblosc2.dll"
+}
+
+# Compiles a C program for the installed DLL; Windows finds the DLL in the directory of the program.
+compile_for_dll() { # source, program
+    $cc -std=gnu99 -O1 -Wall -Wextra -Werror -I"$installed/include" -Icapi-tests "$1" "$installed/lib/libblosc2.dll.a" -o "$2"
+}
+
+dll_programs() {
+    say "C programs with the DLL"
+    for program in examples/chunk examples/schunk_on_disk examples/array_slices capi-tests/windows_paths; do
+        compile_for_dll "$program.c" "$installed/bin/${program##*/}.exe"
+    done
+    rm -rf "$target_dir/$triple/work"
+    mkdir "$target_dir/$triple/work"
+    (
+        cd "$target_dir/$triple/work"
+        for program in chunk schunk_on_disk array_slices; do wine "$installed/bin/$program.exe" >output && tail -n 2 output; done
+        wine "$installed/bin/windows_paths.exe" --ours
+    )
+}
+
+wasi_programs() {
     say "C programs on the library"
     cargo build --quiet --profile "$profile" --lib --target "$triple"
     built=$target_dir/$triple/$profile
-    if [ "$name" = windows ]; then
-        for program in $1; do
-            $cc -std=gnu99 -O1 -Iinclude -Icapi-tests "$program.c" "$built/libblosc2.dll.a" -o "$built/${program##*/}.exe"
-            (cd "$built" && wine "./${program##*/}.exe" >output && tail -n 2 output)
-        done
-        return
-    fi
-    for program in $1; do
+    for program in examples/chunk examples/schunk_on_disk examples/array_slices; do
         "$cc" -std=gnu99 -O1 -Iinclude -Icapi-tests "$program.c" "$built/libblosc2.a" -o "$built/${program##*/}.wasm"
         "$zig/bin/python" capi-tests/run_wasi.py "$built/${program##*/}.wasm" >"$built/output"
         tail -n 2 "$built/output"
     done
 }
 
+# Downloads the DLL of the C library to the directory. Returns 1 if that is impossible.
+fetch_dll_of_c() { # directory
+    [ ! -f "$1/libblosc2.dll" ] || return 0
+    mkdir -p "$1"
+    pip download --quiet --only-binary=:all: --platform win_amd64 --python-version 3.11 --implementation cp --abi cp311 --no-deps \
+        blosc2==4.14.1 -d "$1" >/dev/null 2>&1 && python3 -m zipfile -e "$1"/*.whl "$1/wheel" &&
+        cp "$1/wheel/blosc2/lib/libblosc2.dll" "$1/libblosc2.dll" && return
+    echo "SKIPPED: the C library for Windows cannot be downloaded"
+    return 1
+}
+
 # Frames and arrays are exchanged between this machine, the library in Wine, and the C library's DLL in Wine.
 exchange_with_windows() {
     say "exchange of frames and arrays with Windows and with the C library there"
-    built=$target_dir/$triple/$profile
-    place=$target_dir/exchange/windows
+    place=$target_dir/exchange/$name
     mkdir -p "$place/ours" "$place/c" "$place/here.lib"
     (unset CC CXX; cargo build --quiet --profile checks --lib)
     cp "$target_dir/checks/libblosc2.so" "$place/here.lib/libblosc2.so.9"
     ${HOST_CC:-cc} -std=c99 -O1 -Iinclude -Icapi-tests capi-tests/exchange.c -o "$place/here" "$place/here.lib/libblosc2.so.9" \
         -Wl,-rpath,"$place/here.lib"
-    $cc -std=gnu99 -O1 -Iinclude -Icapi-tests capi-tests/exchange.c "$built/libblosc2.dll.a" -o "$place/ours/there.exe"
-    cp "$built/blosc2.dll" "$place/ours/blosc2.dll"
     writers="here ours"
-    if pip download --quiet --only-binary=:all: --platform win_amd64 --python-version 3.11 --implementation cp --abi cp311 \
-        --no-deps blosc2==4.14.1 -d "$place/wheel" >/dev/null 2>&1; then
-        python3 -m zipfile -e "$place"/wheel/*.whl "$place/wheel"
-        cp "$place/wheel/blosc2/lib/libblosc2.dll" "$place/c/blosc2.dll"
-        cp "$place/ours/there.exe" "$place/c/there.exe"
-        writers="$writers c"
-    else
-        echo "SKIPPED: the C library for Windows cannot be downloaded"
-    fi
+    cp "$installed/bin/libblosc2.dll" "$place/ours/"
+    ! fetch_dll_of_c "$place/c" || writers="$writers c"
+    for library in ours c; do
+        compile_for_dll capi-tests/exchange.c "$place/$library/there.exe"
+        compile_for_dll capi-tests/windows_paths.c "$place/$library/windows_paths.exe"
+    done
     run_on() { # library, arguments
         case $1 in
         here) "$place/here" "$2" "$3" ;;
-        *) (cd "$place/$1" && wine ./there.exe "$2" "$3") ;;
+        *) wine "$place/$1/there.exe" "$2" "$3" ;;
         esac
     }
     for writer in $writers; do
@@ -388,6 +489,7 @@ exchange_with_windows() {
         for reader in $writers; do run_on "$reader" read "$place/files-$writer"; done
     done
     if diff -rq "$place/files-here" "$place/files-ours"; then echo "the files of Linux and Windows are identical"; fi
+    case $writers in *" c") (cd "$place/c" && rm -rf paths && mkdir paths && cd paths && wine ../windows_paths.exe) ;; esac
 }
 
 # Builds the library against the symbols of glibc 2.17, and fails if it needs a newer one.
@@ -447,10 +549,15 @@ check_platform() {
     [ -z "$zig_target" ] || install_zig "$zig_target" || return 0
     [ "$name" != musl ] || musl_unwinder
     set_environment
-    case $name in windows) prepare_wine ;; esac
+    case $name in windows | windows-ucrt) prepare_wine ;; esac
     case $tests in
     build)
-        build_for_old_glibc
+        case $name in
+        glibc-2.17) build_for_old_glibc ;;
+        darwin-*) build_for_darwin ;;
+        windows-ucrt) install_dll; dll_programs; exchange_with_windows ;;
+        windows-arm64) install_dll ;;
+        esac
         return
         ;;
     check)
@@ -459,13 +566,7 @@ check_platform() {
         return
         ;;
     library)
-        # shellcheck disable=SC2046,SC2086 # Lists of words.
-        if [ "$name" = windows ]; then
-            say "unit tests; skipped:$why"
-            cargo test --target "$triple" --profile "$profile" --no-fail-fast --lib -- $filters $(skips $skip)
-        fi
-        library_programs "examples/chunk examples/schunk_on_disk examples/array_slices"
-        [ "$name" != windows ] || exchange_with_windows
+        wasi_programs
         return
         ;;
     esac
@@ -473,6 +574,7 @@ check_platform() {
     [ -z "$filters" ] || return 0
     [ $exchange = no ] || exchange_files
     [ "$name" != musl ] || musl_programs
+    [ "$name" != windows ] || { install_dll; dll_programs; exchange_with_windows; }
     [ $tests_failed = no ]
 }
 
