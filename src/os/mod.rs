@@ -1,9 +1,12 @@
 //! Services of the operating system that the standard library does not provide, or not on every system.
 //!
 //! Each system has a folder with the same items: `unix` (Linux, macOS and other Unix systems, Emscripten), `windows` and
-//! `wasi`. `posix` has those that Unix and WASI share. Elsewhere only `abi` depends on the operating system, for types of the C
+//! `wasi`. `posix` has those that Unix and WASI share, `absent` those that stand for missing services. Elsewhere only `abi` depends on the operating system, for types of the C
 //! headers that differ: the test `tests/repository/systems.rs` forbids other `cfg` on it.
 
+mod absent;
+#[cfg(any(unix, windows))]
+mod loader;
 #[cfg(any(unix, target_os = "wasi"))]
 mod posix;
 mod types;
@@ -14,7 +17,9 @@ mod wasi;
 #[cfg(windows)]
 mod windows;
 
-pub(crate) use types::{FileStat, MapKind, SymbolInfo};
+#[cfg(any(unix, windows))]
+pub(crate) use loader::OsLibrary;
+pub(crate) use types::{FileStat, Map, MapKind, Ownership, SymbolInfo, ThreadEnd};
 #[cfg(unix)]
 pub(crate) use unix::*;
 #[cfg(target_os = "wasi")]

@@ -32,3 +32,29 @@ pub(crate) enum MapKind {
     /// The pages of the file are read; changes stay in memory.
     Private,
 }
+
+/// The owner of a file (user and group) and its permissions, as far as the system has them.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Ownership {
+    pub owner: (u32, u32),
+    pub mode: u32,
+}
+
+/// A file that is mapped into memory.
+#[derive(Clone, Copy)]
+pub(crate) struct Map {
+    pub addr: *mut u8,
+    /// Length in bytes.
+    pub len: usize,
+    /// Number of bytes at the beginning, in whole pages, that are pages of the file; behind them is anonymous memory. Only
+    /// maintained for [`MapKind::Private`].
+    pub file_backed_len: usize,
+    /// The system's handle of the mapping.
+    pub handle: super::MapHandle,
+}
+
+/// The handler of the end of a thread; the library has one.
+pub(crate) trait ThreadEnd {
+    /// Runs when the thread ends. Destructors that run later may register it again.
+    fn run();
+}

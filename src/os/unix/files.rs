@@ -1,19 +1,15 @@
 //! Files: names, owners, the clock that stamps them.
 
 use crate::os::posix::{open_to_sync, read_clock};
+use crate::os::types::Ownership;
 #[cfg(target_os = "linux")]
 use std::ffi::CString;
-use std::fs::{File, Metadata};
+#[cfg(target_os = "linux")]
+use std::fs::File;
+use std::fs::Metadata;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
-
-/// The user and the group that a file belongs to, and its permissions.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Ownership {
-    pub owner: (u32, u32),
-    pub mode: u32,
-}
 
 impl Ownership {
     pub(crate) fn of(metadata: &Metadata) -> Self {
@@ -33,18 +29,15 @@ pub(crate) fn file_clock_now() -> (i64, i64) {
 }
 
 /// Starts writing the changed pages of a file to disk, and returns without waiting for the disk: a later `fdatasync` of
-/// this file, or of others, has less left to do. Does nothing where the system has no call for that. This is not a
-/// synchronisation: neither the order of writes nor their success is known afterwards, so errors are ignored; the
-/// `fdatasync` reports them.
+/// this file, or of others, has less left to do. This is not a synchronisation: neither the order of writes nor their
+/// success is known afterwards, so errors are ignored; the `fdatasync` reports them.
+#[cfg(target_os = "linux")]
 pub(crate) fn start_write_back(file: &File) {
-    #[cfg(target_os = "linux")]
-    // SAFETY: the descriptor is open. The call accesses no memory of the process.
+    // SAFETY: the descriptor is open. The call accesses no memory of the process. The length 0 stands for the end of the
+    // file.
     unsafe {
-        // The length 0 stands for the end of the file.
         libc::sync_file_range(std::os::fd::AsRawFd::as_raw_fd(file), 0, 0, libc::SYNC_FILE_RANGE_WRITE);
     }
-    #[cfg(not(target_os = "linux"))]
-    let _ = file;
 }
 
 /// Waits until the names in a directory are on disk.
@@ -55,28 +48,19 @@ pub(crate) fn sync_directory(directory: &Path) -> io::Result<()> {
 /// Exchanges the names of two files or directories.
 ///
 /// # Errors
-/// `Unsupported` where the system or the file system cannot.
+/// `Unsupported` where the file system cannot.
+#[cfg(target_os = "linux")]
 pub(crate) fn exchange_names(one: &Path, other: &Path) -> io::Result<()> {
-    #[cfg(target_os = "linux")]
-    return rename_with_flags(one, other, libc::RENAME_EXCHANGE);
-    #[cfg(not(target_os = "linux"))]
-    return unsupported(one, other);
+    rename_with_flags(one, other, libc::RENAME_EXCHANGE)
 }
 
 /// Renames a file or a directory, unless the new name exists.
 ///
 /// # Errors
-/// `Unsupported` where the system or the file system has no such call.
+/// `Unsupported` where the file system cannot.
+#[cfg(target_os = "linux")]
 pub(crate) fn rename_without_replacing(from: &Path, to: &Path) -> io::Result<()> {
-    #[cfg(target_os = "linux")]
-    return rename_with_flags(from, to, libc::RENAME_NOREPLACE);
-    #[cfg(not(target_os = "linux"))]
-    return unsupported(from, to);
-}
-
-#[cfg(not(target_os = "linux"))]
-fn unsupported(_: &Path, _: &Path) -> io::Result<()> {
-    Err(io::ErrorKind::Unsupported.into())
+    rename_with_flags(from, to, libc::RENAME_NOREPLACE)
 }
 
 /// Renames a file or a directory with the flags of the system call `renameat2`, for which old C libraries have no

@@ -1,47 +1,22 @@
 //! Loading of shared libraries.
 
+#[cfg(all(target_os = "linux", target_env = "gnu", target_pointer_width = "64"))]
 use crate::os::types::SymbolInfo;
 use libloading::os::unix::{Library as UnixLibrary, RTLD_GLOBAL, RTLD_LOCAL, RTLD_NOW};
 use std::ffi::{CStr, OsStr, c_void};
 use std::mem::{self, MaybeUninit};
 use std::os::unix::ffi::OsStrExt;
 
-/// An open library, closed when dropped.
-pub(crate) struct OsLibrary(UnixLibrary);
-
-impl OsLibrary {
-    /// Opens the library at that path, or the library of that name on the system's search path.
-    ///
-    /// All its symbols are resolved at once: a missing symbol is an error here, instead of ending the process
-    /// at its first call.
-    ///
-    /// # Errors
-    /// The message of the loader.
-    ///
-    /// # Safety
-    /// The constructors of the library run.
-    pub(crate) unsafe fn open(path: &CStr) -> Result<OsLibrary, String> {
-        let path = OsStr::from_bytes(path.to_bytes());
-        // SAFETY: guaranteed by the caller.
-        let opened = unsafe { UnixLibrary::open(Some(path), RTLD_NOW | RTLD_LOCAL) };
-        opened.map(OsLibrary).map_err(|error| loader_message(&error))
-    }
-
-    /// Returns the address of a symbol.
-    ///
-    /// # Errors
-    /// The message of the loader.
-    pub(crate) fn symbol(&self, name: &CStr) -> Result<*mut c_void, String> {
-        // SAFETY: only the address of the symbol is used, which is valid for a symbol of any type.
-        let symbol = unsafe { self.0.get::<*mut c_void>(name.to_bytes_with_nul()) };
-        symbol.map(|symbol| *symbol).map_err(|error| loader_message(&error))
-    }
-}
-
-/// Returns the loader's message for an error, on one line.
-fn loader_message(error: &libloading::Error) -> String {
-    use std::error::Error;
-    error.source().map_or_else(|| error.to_string(), |source| source.to_string())
+/// Opens the library at that path, or the library of that name on the system's search path.
+///
+/// All its symbols are resolved at once: a missing symbol is an error here, instead of ending the process at its first call.
+///
+/// # Safety
+/// The constructors of the library run.
+pub(in crate::os) unsafe fn open_library(path: &CStr) -> Result<libloading::Library, libloading::Error> {
+    let path = OsStr::from_bytes(path.to_bytes());
+    // SAFETY: guaranteed by the caller.
+    unsafe { UnixLibrary::open(Some(path), RTLD_NOW | RTLD_LOCAL) }.map(Into::into)
 }
 
 /// Makes the symbols of the library that has the address `own` visible to libraries that are loaded later. Returns whether
@@ -101,10 +76,4 @@ pub(crate) fn symbol_info(address: *const c_void) -> Option<SymbolInfo> {
         is_function: FUNCTION_TYPES.contains(&kind),
         is_data: DATA_TYPES.contains(&kind),
     })
-}
-
-/// Returns `None`: this system does not provide symbols by address.
-#[cfg(not(all(target_os = "linux", target_env = "gnu", target_pointer_width = "64")))]
-pub(crate) fn symbol_info(_: *const c_void) -> Option<SymbolInfo> {
-    None
 }

@@ -2,7 +2,7 @@
 //! for appended bytes: pages beyond the end of a mapped file cannot be accessed.
 
 use crate::os::posix::truncate_stream;
-use crate::os::types::MapKind;
+use crate::os::types::{Map, MapKind};
 use std::ffi::{c_int, c_void};
 use std::io;
 use std::ptr::null_mut;
@@ -16,19 +16,6 @@ use libc::mmap64 as mmap;
 pub(crate) type MapHandle = [*mut c_void; 0];
 /// The handle of a struct without a mapping.
 pub(crate) const NO_MAP_HANDLE: MapHandle = [];
-
-/// A file that is mapped into memory.
-#[derive(Clone, Copy)]
-pub(crate) struct Map {
-    pub addr: *mut u8,
-    /// Length in bytes.
-    pub len: usize,
-    /// Number of bytes at the beginning, in whole pages, that are pages of the file; behind them is anonymous memory. Only
-    /// maintained for [`MapKind::Private`].
-    pub file_backed_len: usize,
-    /// The system's handle of the mapping.
-    pub handle: MapHandle,
-}
 
 const READ_WRITE: c_int = libc::PROT_READ | libc::PROT_WRITE;
 

@@ -1,5 +1,6 @@
 //! The process and its threads: forks, ends of threads, `errno`, the environment, output of other processes.
 
+use crate::os::types::ThreadEnd;
 use std::ffi::{c_char, c_int, c_void};
 use std::io::{Error, ErrorKind};
 use std::os::fd::AsRawFd;
@@ -14,26 +15,14 @@ pub(crate) fn call_in_forked_children(handler: extern "C" fn()) -> bool {
     unsafe { libc::pthread_atfork(None, None, Some(handler)) == 0 }
 }
 
-/// Returns true: there are no forks.
-#[cfg(any(miri, target_os = "emscripten"))]
-pub(crate) fn call_in_forked_children(_: extern "C" fn()) -> bool {
-    true
-}
-
 /// Returns a number that no other living thread has, where it costs one instruction.
+#[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 #[inline(always)]
 pub(crate) fn thread_pointer() -> Option<usize> {
-    #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
-    {
-        let id: usize;
-        // SAFETY: the ABI keeps the address of the thread's own control block in the first word of that block.
-        unsafe {
-            std::arch::asm!("mov {}, fs:0", out(reg) id, options(pure, nomem, nostack, preserves_flags))
-        };
-        Some(id)
-    }
-    #[cfg(not(all(target_arch = "x86_64", target_os = "linux", not(miri))))]
-    None
+    let id: usize;
+    // SAFETY: the ABI keeps the address of the thread's own control block in the first word of that block.
+    unsafe { std::arch::asm!("mov {}, fs:0", out(reg) id, options(pure, nomem, nostack, preserves_flags)) };
+    Some(id)
 }
 
 /// Returns the address of the variable of the C library that is not 0 while the process has only one thread; NULL if the
@@ -45,12 +34,6 @@ pub(crate) fn single_threaded_flag() -> *const c_char {
 
 /// The key whose destructor is the handler of [`call_at_thread_end`], plus 1; 0 before the key is created.
 static THREAD_END_KEY: AtomicUsize = AtomicUsize::new(0);
-
-/// The handler of the end of a thread; the library has one.
-pub(crate) trait ThreadEnd {
-    /// Runs when the thread ends. Destructors that run later may call [`call_at_thread_end`] again.
-    fn run();
-}
 
 /// Makes the system call `H::run` when this thread ends. Returns false if that fails.
 pub(crate) fn call_at_thread_end<H: ThreadEnd>() -> bool {
@@ -102,35 +85,27 @@ pub(crate) fn errno_location() -> *mut c_int {
     }
 }
 
-/// Returns whether a variable may be set whose name begins with `prefix`: one pass over the environment. Always true
-/// except on Linux.
+/// Returns whether a variable may be set whose name begins with `prefix`: one pass over the environment.
+#[cfg(target_os = "linux")]
 pub(crate) fn environment_may_have(prefix: &[u8]) -> bool {
-    #[cfg(target_os = "linux")]
-    {
-        unsafe extern "C" {
-            static mut environ: *const *const c_char;
-        }
-        // SAFETY: the C library's array, NULL or ended by NULL, of C strings. `setenv` on another thread races, as for
-        // `getenv`. No byte behind the NUL of a string is read: `starts` ends at the first difference.
-        unsafe {
-            let starts = |variable: *const c_char| {
-                prefix.iter().enumerate().all(|(at, &byte)| *variable.cast::<u8>().add(at) == byte)
-            };
-            let mut next = environ;
-            while !next.is_null() && !(*next).is_null() {
-                if starts(*next) {
-                    return true;
-                }
-                next = next.add(1);
+    unsafe extern "C" {
+        static mut environ: *const *const c_char;
+    }
+    // SAFETY: the C library's array, NULL or ended by NULL, of C strings. `setenv` on another thread races, as for `getenv`.
+    // No byte behind the NUL of a string is read: `starts` ends at the first difference.
+    unsafe {
+        let starts = |variable: *const c_char| {
+            prefix.iter().enumerate().all(|(at, &byte)| *variable.cast::<u8>().add(at) == byte)
+        };
+        let mut next = environ;
+        while !next.is_null() && !(*next).is_null() {
+            if starts(*next) {
+                return true;
             }
+            next = next.add(1);
         }
-        false
     }
-    #[cfg(not(target_os = "linux"))]
-    {
-        let _ = prefix;
-        true
-    }
+    false
 }
 
 /// Waits until there is output to read, or the other end is closed. Returns whether that happened before the deadline.

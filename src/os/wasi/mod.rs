@@ -1,5 +1,10 @@
 //! WASI: see the parent module. It has no memory maps, threads, forks, owners of files, processes and shared libraries.
 
+pub(crate) use super::absent::{
+    call_in_forked_children, environment_may_have, exchange_names, make_symbols_global, max_open_files,
+    rename_without_replacing, single_threaded_flag, start_write_back, symbol_info, sync_directory,
+    thread_pointer,
+};
 pub(super) use super::posix::open_to_sync;
 pub(crate) use super::posix::{
     elapsed_nanoseconds, len_of_stream_file, monotonic_now, open_stream, path_from_c, path_from_vec, read_at,
@@ -7,23 +12,15 @@ pub(crate) use super::posix::{
 };
 
 use super::posix::read_clock;
-use super::types::{MapKind, SymbolInfo};
-use std::ffi::{CStr, c_char, c_int, c_void};
-use std::fs::{File, Metadata};
+use super::types::{Map, MapKind, Ownership, ThreadEnd};
+use std::ffi::{CStr, c_int, c_void};
+use std::fs::Metadata;
 use std::io::{self, ErrorKind};
-use std::path::Path;
 use std::process::ChildStdout;
-use std::ptr;
 use std::time::Instant;
 
-/// The permissions of a file: WASI has none.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Ownership {
-    pub owner: (u32, u32),
-    pub mode: u32,
-}
-
 impl Ownership {
+    /// Files have no owners and permissions.
     pub(crate) fn of(_: &Metadata) -> Self {
         Ownership { owner: (0, 0), mode: 0 }
     }
@@ -35,52 +32,10 @@ pub(crate) fn file_clock_now() -> (i64, i64) {
     (time.tv_sec, time.tv_nsec.into())
 }
 
-/// Does nothing: WASI has no call that starts writing the changed pages of a file to disk without waiting.
-pub(crate) fn start_write_back(_: &File) {}
-
-/// Does nothing: WASI cannot synchronise a directory.
-pub(crate) fn sync_directory(_: &Path) -> io::Result<()> {
-    Ok(())
-}
-
-/// WASI cannot exchange two names.
-///
-/// # Errors
-/// `Unsupported`.
-pub(crate) fn exchange_names(_: &Path, _: &Path) -> io::Result<()> {
-    Err(ErrorKind::Unsupported.into())
-}
-
-/// WASI has no such call.
-///
-/// # Errors
-/// `Unsupported`.
-pub(crate) fn rename_without_replacing(_: &Path, _: &Path) -> io::Result<()> {
-    Err(ErrorKind::Unsupported.into())
-}
-
-/// Returns `None`: the limit is not known.
-pub(crate) fn max_open_files() -> Option<u64> {
-    None
-}
-
 /// The handle of a mapping in the C struct: none.
 pub(crate) type MapHandle = [*mut c_void; 0];
 /// The handle of a struct without a mapping.
 pub(crate) const NO_MAP_HANDLE: MapHandle = [];
-
-/// A file that is mapped into memory.
-#[derive(Clone, Copy)]
-pub(crate) struct Map {
-    pub addr: *mut u8,
-    /// Length in bytes.
-    pub len: usize,
-    /// Number of bytes at the beginning, in whole pages, that are pages of the file; behind them is anonymous memory. Only
-    /// maintained for [`MapKind::Private`].
-    pub file_backed_len: usize,
-    /// The system's handle of the mapping.
-    pub handle: MapHandle,
-}
 
 /// Returns the protection and the flags of a mapping, for the C struct.
 pub(crate) fn map_flags(kind: MapKind) -> (i64, i64) {
@@ -100,44 +55,32 @@ pub(crate) unsafe fn map_stream(_: *mut libc::FILE, _: usize, _: usize, _: MapKi
 
 /// See [`map_stream`]: there are no mappings.
 ///
-/// # Errors
-/// `Unsupported`.
-///
 /// # Safety
-/// No requirements; `unsafe` for the same signature as on other systems.
+/// No requirements.
 pub(crate) unsafe fn resize_shared(_: &mut Map, _: *mut libc::FILE, _: usize) -> io::Result<()> {
     Err(ErrorKind::Unsupported.into())
 }
 
 /// See [`map_stream`]: there are no mappings.
 ///
-/// # Errors
-/// `Unsupported`.
-///
 /// # Safety
-/// No requirements; `unsafe` for the same signature as on other systems.
+/// No requirements.
 pub(crate) unsafe fn grow_private(_: &mut Map, _: usize, _: usize) -> io::Result<()> {
     Err(ErrorKind::Unsupported.into())
 }
 
 /// See [`map_stream`]: there are no mappings.
 ///
-/// # Errors
-/// `Unsupported`.
-///
 /// # Safety
-/// No requirements; `unsafe` for the same signature as on other systems.
+/// No requirements.
 pub(crate) unsafe fn flush(_: Map, _: usize) -> io::Result<()> {
     Err(ErrorKind::Unsupported.into())
 }
 
 /// See [`map_stream`]: there are no mappings.
 ///
-/// # Errors
-/// `Unsupported`.
-///
 /// # Safety
-/// No requirements; `unsafe` for the same signature as on other systems.
+/// No requirements.
 pub(crate) unsafe fn unmap(_: Map) -> io::Result<()> {
     Err(ErrorKind::Unsupported.into())
 }
@@ -181,38 +124,6 @@ impl OsLibrary {
     }
 }
 
-/// Returns false: there are no shared libraries.
-pub(crate) fn make_symbols_global(_: *const c_void) -> bool {
-    false
-}
-
-/// Returns `None`: symbols are not known by address.
-pub(crate) fn symbol_info(_: *const c_void) -> Option<SymbolInfo> {
-    None
-}
-
-/// Returns true: there are no forks.
-pub(crate) fn call_in_forked_children(_: extern "C" fn()) -> bool {
-    true
-}
-
-/// Returns `None`: threads are identified by the address of a variable.
-#[inline(always)]
-pub(crate) fn thread_pointer() -> Option<usize> {
-    None
-}
-
-/// Returns NULL: the C library has no flag for processes with one thread.
-pub(crate) fn single_threaded_flag() -> *const c_char {
-    ptr::null()
-}
-
-/// The handler of the end of a thread; the library has one.
-pub(crate) trait ThreadEnd {
-    /// Runs when the thread ends.
-    fn run();
-}
-
 /// Returns true: the only thread ends with the process, whose memory is freed.
 pub(crate) fn call_at_thread_end<H: ThreadEnd>() -> bool {
     let _: fn() = H::run;
@@ -223,11 +134,6 @@ pub(crate) fn call_at_thread_end<H: ThreadEnd>() -> bool {
 pub(crate) fn errno_location() -> *mut c_int {
     // SAFETY: no arguments; returns a valid pointer.
     unsafe { libc::__errno_location() }
-}
-
-/// Returns true: the environment is not searched.
-pub(crate) fn environment_may_have(_: &[u8]) -> bool {
-    true
 }
 
 /// Returns false: there are no processes.

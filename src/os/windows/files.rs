@@ -1,7 +1,7 @@
 //! Files: access by position, properties, names, and the clock that stamps them.
 
 use super::errors::check;
-use crate::os::types::FileStat;
+use crate::os::types::{FileStat, Ownership};
 use std::borrow::Cow;
 use std::ffi::{CStr, OsString, c_void};
 use std::fs::{File, Metadata, OpenOptions};
@@ -20,14 +20,8 @@ use windows_sys::Win32::Storage::FileSystem::{
 use windows_sys::Win32::System::IO::OVERLAPPED;
 use windows_sys::Win32::System::SystemInformation::GetSystemTimePreciseAsFileTime;
 
-/// The permissions of a file. Windows has no owners and modes of this kind: a new file inherits those of its directory.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Ownership {
-    pub owner: (u32, u32),
-    pub mode: u32,
-}
-
 impl Ownership {
+    /// Returns whether the file is read-only: a new file inherits owner and permissions of its directory.
     pub(crate) fn of(metadata: &Metadata) -> Self {
         Ownership { owner: (0, 0), mode: metadata.permissions().readonly().into() }
     }
@@ -148,26 +142,9 @@ pub(crate) fn file_clock_now() -> (i64, i64) {
     time_from_ticks(ticks(now))
 }
 
-/// Does nothing: Windows has no call that starts writing the changed pages of a file to disk without waiting.
-pub(crate) fn start_write_back(_: &File) {}
-
 /// Opens a file for [`File::sync_all`], which needs write access.
 pub(crate) fn open_to_sync(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).open(path)
-}
-
-/// Does nothing: Windows writes names to disk by [`rename_without_replacing`] and by the journal of the file system, and
-/// has no call for a directory.
-pub(crate) fn sync_directory(_: &Path) -> io::Result<()> {
-    Ok(())
-}
-
-/// Windows cannot exchange two names.
-///
-/// # Errors
-/// `Unsupported`.
-pub(crate) fn exchange_names(_: &Path, _: &Path) -> io::Result<()> {
-    Err(ErrorKind::Unsupported.into())
 }
 
 /// Renames a file or a directory, unless the new name exists, and waits until the name is on disk.
@@ -175,11 +152,6 @@ pub(crate) fn rename_without_replacing(from: &Path, to: &Path) -> io::Result<()>
     let (from, to) = (wide(from)?, wide(to)?);
     // SAFETY: two strings that end with NUL.
     check(unsafe { MoveFileExW(from.as_ptr(), to.as_ptr(), MOVEFILE_WRITE_THROUGH) } != 0)
-}
-
-/// Returns `None`: handles are limited by memory only.
-pub(crate) fn max_open_files() -> Option<u64> {
-    None
 }
 
 /// Releases the lock that [`File::lock`] or a similar function of the standard library has acquired. Not

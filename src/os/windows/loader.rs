@@ -1,49 +1,12 @@
 //! Loading of shared libraries.
 
-use crate::os::types::SymbolInfo;
-use libloading::os::windows::Library as WindowsLibrary;
-use std::ffi::{CStr, c_void};
+use std::ffi::CStr;
 
-/// An open library, closed when dropped.
-pub(crate) struct OsLibrary(WindowsLibrary);
-
-impl OsLibrary {
-    /// Opens the library at that path, or the library of that name on the system's search path.
-    ///
-    /// # Errors
-    /// The message of the loader.
-    ///
-    /// # Safety
-    /// The entry point of the library runs.
-    pub(crate) unsafe fn open(path: &CStr) -> Result<OsLibrary, String> {
-        // SAFETY: guaranteed by the caller.
-        let opened = unsafe { WindowsLibrary::new(super::files::path_from_c(path).as_os_str()) };
-        opened.map(OsLibrary).map_err(|error| loader_message(&error))
-    }
-
-    /// Returns the address of a symbol.
-    ///
-    /// # Errors
-    /// The message of the loader.
-    pub(crate) fn symbol(&self, name: &CStr) -> Result<*mut c_void, String> {
-        // SAFETY: only the address of the symbol is used, which is valid for a symbol of any type.
-        let symbol = unsafe { self.0.get::<*mut c_void>(name.to_bytes_with_nul()) };
-        symbol.map(|symbol| *symbol).map_err(|error| loader_message(&error))
-    }
-}
-
-/// Returns the loader's message for an error, on one line.
-fn loader_message(error: &libloading::Error) -> String {
-    use std::error::Error;
-    error.source().map_or_else(|| error.to_string(), |source| source.to_string())
-}
-
-/// Returns false: libraries name the library of each function that they use.
-pub(crate) fn make_symbols_global(_: *const c_void) -> bool {
-    false
-}
-
-/// Returns `None`: Windows does not provide symbols by address.
-pub(crate) fn symbol_info(_: *const c_void) -> Option<SymbolInfo> {
-    None
+/// Opens the library at that path, or the library of that name on the system's search path.
+///
+/// # Safety
+/// The entry point of the library runs.
+pub(in crate::os) unsafe fn open_library(path: &CStr) -> Result<libloading::Library, libloading::Error> {
+    // SAFETY: guaranteed by the caller.
+    unsafe { libloading::Library::new(super::files::path_from_c(path).as_os_str()) }
 }

@@ -4,7 +4,7 @@
 
 use super::errors::check;
 use super::streams::{file_of, truncate_stream};
-use crate::os::types::MapKind;
+use crate::os::types::{Map, MapKind};
 use std::ffi::c_void;
 use std::io;
 use std::os::windows::io::AsRawHandle;
@@ -20,19 +20,6 @@ use windows_sys::Win32::System::Memory::{
 pub(crate) type MapHandle = *mut c_void;
 /// The handle of a struct without a mapping.
 pub(crate) const NO_MAP_HANDLE: MapHandle = INVALID_HANDLE_VALUE;
-
-/// A file that is mapped into memory.
-#[derive(Clone, Copy)]
-pub(crate) struct Map {
-    pub addr: *mut u8,
-    /// Length in bytes.
-    pub len: usize,
-    /// Number of bytes at the beginning, in whole pages, that are pages of the file; behind them is anonymous memory. Only
-    /// maintained for [`MapKind::Private`].
-    pub file_backed_len: usize,
-    /// The system's handle of the mapping.
-    pub handle: MapHandle,
-}
 
 /// Returns the protection of the pages (`PAGE_*`) and the access of the view (`FILE_MAP_*`), for the C struct.
 pub(crate) fn map_flags(kind: MapKind) -> (i64, i64) {

@@ -1,6 +1,7 @@
 //! The process and its threads: ends of threads, `errno`, clocks, output of other processes.
 
-use std::ffi::{c_char, c_int, c_void};
+use crate::os::types::ThreadEnd;
+use std::ffi::{c_int, c_void};
 use std::os::windows::io::AsRawHandle;
 use std::process::ChildStdout;
 use std::ptr;
@@ -31,30 +32,8 @@ pub(crate) fn elapsed_nanoseconds(start: Timestamp, end: Timestamp) -> f64 {
     1e9 * (end - start) as f64 / ticks_per_second as f64
 }
 
-/// Returns true: Windows has no forks.
-pub(crate) fn call_in_forked_children(_: extern "C" fn()) -> bool {
-    true
-}
-
-/// Returns `None`: threads are identified by the address of a variable.
-#[inline(always)]
-pub(crate) fn thread_pointer() -> Option<usize> {
-    None
-}
-
-/// Returns NULL: the C library has no flag for processes with one thread.
-pub(crate) fn single_threaded_flag() -> *const c_char {
-    ptr::null()
-}
-
 /// The index of the variable whose destructor is the handler of [`call_at_thread_end`].
 static THREAD_END_INDEX: AtomicU32 = AtomicU32::new(FLS_OUT_OF_INDEXES);
-
-/// The handler of the end of a thread; the library has one.
-pub(crate) trait ThreadEnd {
-    /// Runs when the thread ends.
-    fn run();
-}
 
 /// Makes the system call `H::run` when this thread ends. Returns false if that fails.
 pub(crate) fn call_at_thread_end<H: ThreadEnd>() -> bool {
@@ -89,11 +68,6 @@ pub(crate) fn errno_location() -> *mut c_int {
     }
     // SAFETY: no arguments; returns a valid pointer.
     unsafe { _errno() }
-}
-
-/// Returns true: the environment is not searched.
-pub(crate) fn environment_may_have(_: &[u8]) -> bool {
-    true
 }
 
 /// Waits until there is output to read, or the other end is closed. Returns whether that happened before the deadline.
