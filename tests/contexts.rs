@@ -11,6 +11,7 @@ use support::calls::{
     getitem, getitem_bytes, special_chunk, vlcompress, with_destination,
 };
 use support::data::Data;
+use support::guard::ReadOnlyBuffer;
 use support::library::Library;
 use support::random::Random;
 use support::short_header::with_short_header;
@@ -428,22 +429,8 @@ fn pipelines_do_not_write_to_the_source() {
     let random = &mut Random::new(29);
     for data in [Data::Ramp, Data::Noise, Data::Zeros] {
         let bytes = data.generate(random, 4, 40_003);
-        // The mapping belongs to this test and is readable only.
-        // SAFETY: a fresh anonymous mapping, filled before it is made read-only, and unmapped by the exit.
-        let source = unsafe {
-            let at = libc::mmap(
-                std::ptr::null_mut(),
-                40_960,
-                libc::PROT_READ | libc::PROT_WRITE,
-                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
-                -1,
-                0,
-            );
-            assert_ne!(at, libc::MAP_FAILED);
-            std::ptr::copy_nonoverlapping(bytes.as_ptr(), at.cast::<u8>(), bytes.len());
-            assert_eq!(libc::mprotect(at, 40_960, libc::PROT_READ), 0);
-            std::slice::from_raw_parts(at.cast::<u8>(), bytes.len())
-        };
+        let source = ReadOnlyBuffer::new(&bytes);
+        let source = source.bytes();
         for filters in [
             [1, 2, 1, 0, 0, 0],
             [1, 1, 1, 1, 1, 1],

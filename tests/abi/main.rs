@@ -7,7 +7,7 @@ mod c_program;
 mod headers;
 mod layout;
 // The reader of ELF files is for 64-bit little-endian ones.
-#[cfg(all(target_pointer_width = "64", target_endian = "little", target_env = "gnu"))]
+#[cfg(all(target_os = "linux", target_env = "gnu", target_pointer_width = "64", target_endian = "little"))]
 mod symbols;
 
 #[cfg(target_pointer_width = "64")]

@@ -1,6 +1,6 @@
 //! The durability levels of our library.
 
-use libloading::os::unix::{Library as OsLibrary, RTLD_LOCAL, RTLD_NOW};
+use libloading::Library as OsLibrary;
 
 use crate::support::library::path_of_ours;
 
@@ -55,8 +55,7 @@ impl Level {
 #[track_caller]
 pub fn assert_library_has_levels() {
     // SAFETY: neither library has observable initialisers (abi.md 1).
-    let loaded =
-        unsafe { OsLibrary::open(Some(path_of_ours()), RTLD_NOW | RTLD_LOCAL) }.expect("our library");
+    let loaded = unsafe { OsLibrary::new(path_of_ours()) }.expect("our library");
     // SAFETY: the symbol is only looked up.
     let symbol = unsafe { loaded.get::<unsafe extern "C" fn()>("blosc2x_schunk_set_durability") };
     assert!(symbol.is_ok(), "{}: no function blosc2x_schunk_set_durability", path_of_ours().display());

@@ -5,7 +5,7 @@ use std::ffi::{c_char, c_int, c_void};
 use std::path::Path;
 use std::sync::OnceLock;
 
-use libloading::os::unix::{Library as OsLibrary, RTLD_LOCAL, RTLD_NOW};
+use libloading::Library as OsLibrary;
 
 use blosc2::abi::{CBool, blosc2_cparams, blosc2_dparams, blosc2_io, blosc2_schunk, blosc2_storage};
 
@@ -87,7 +87,7 @@ functions! {
 
 fn load(library: &'static Library, path: &Path) -> Api {
     // SAFETY: `library` is this object, loaded and initialised already: no initialiser runs.
-    let loaded = unsafe { OsLibrary::open(Some(path), RTLD_NOW | RTLD_LOCAL) }
+    let loaded = unsafe { OsLibrary::new(path) }
         .unwrap_or_else(|error| panic!("cannot load {}: {error}", path.display()));
     let api = resolve(library, path, &loaded);
     // Never unloaded: the function pointers must stay valid for the rest of the process.

@@ -1,13 +1,12 @@
 //! Deliberate changes on one side that the comparison must detect. Used only in the child processes of
 //! `injected_faults_are_detected`.
 
-use std::os::unix::fs::FileExt;
-
 use crate::SEQUENCE_TEST;
 use crate::sequence_state::SequenceState;
 use crate::setup::StorageKind;
 use crate::support::random::Random;
 use crate::support::sequences::parent::run_range;
+use crate::support::system::FileExt;
 
 /// The environment variable that selects the change, one of [`FAULT_KINDS`].
 pub const FAULT_VARIABLE: &str = "BLOSC2_SEQ_FAULT";

@@ -1,10 +1,11 @@
 //! Tests in separate processes: for process-wide settings, and for scenarios that may hang or crash. A test starts its
 //! test binary again with only that test, and recognizes by an environment variable that it runs in the new process.
 
-use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
+
+pub use super::system::without_stack_overflow_report;
 
 /// The environment variable that marks a process of [`in_new_process`].
 const IS_CHILD: &str = "BLOSC2_TEST_IS_CHILD";
@@ -67,20 +68,6 @@ pub fn test_again(name: &str) -> Command {
     let mut again = this_program();
     again.args([name, "--exact", "--nocapture", "--test-threads=1"]).stdin(Stdio::null());
     again
-}
-
-/// Starts the child with default handlers of SIGSEGV and SIGBUS replaced by "ignore". A Rust program registers each
-/// thread for its report of stack overflows, under a lock that may be held during a fork; it does not if these signals
-/// have handlers already.
-pub fn without_stack_overflow_report(again: &mut Command) -> &mut Command {
-    // SAFETY: `signal` is async-signal-safe, as is required between fork and exec.
-    unsafe {
-        again.pre_exec(|| {
-            libc::signal(libc::SIGSEGV, libc::SIG_IGN);
-            libc::signal(libc::SIGBUS, libc::SIG_IGN);
-            Ok(())
-        })
-    }
 }
 
 /// Runs `scenario` in a new process; `name` is the name of the calling test.

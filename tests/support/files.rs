@@ -1,7 +1,6 @@
 //! Temporary directories for tests.
 
 use std::ffi::{CString, OsStr};
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -50,7 +49,7 @@ impl TempDir {
 }
 
 pub fn c_path(path: &Path) -> CString {
-    CString::new(path.as_os_str().as_bytes()).expect("no NUL in a path")
+    CString::new(path.as_os_str().as_encoded_bytes()).expect("no NUL in a path")
 }
 
 impl Drop for TempDir {
@@ -60,6 +59,7 @@ impl Drop for TempDir {
 }
 
 /// Runs `work` with `RLIMIT_FSIZE` set to `limit`: writes behind byte `limit` of a file fail.
+#[cfg(unix)]
 pub fn with_file_size_limit<R>(limit: u64, work: impl FnOnce() -> R) -> R {
     let mut before = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: valid structs; the signal is ignored.

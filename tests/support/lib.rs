@@ -9,11 +9,15 @@ pub mod support;
 
 /// Runs before `main`, while the process has one thread.
 #[used]
-#[unsafe(link_section = ".init_array")]
+#[cfg_attr(windows, unsafe(link_section = ".CRT$XCU"))]
+#[cfg_attr(target_vendor = "apple", unsafe(link_section = "__DATA,__mod_init_func"))]
+#[cfg_attr(not(any(windows, target_vendor = "apple")), unsafe(link_section = ".init_array"))]
 static SET_LEVEL: extern "C" fn() = {
     extern "C" fn set_level() {
-        // SAFETY: the strings end with a zero, and no other thread uses the environment.
-        unsafe { libc::setenv(c"BLOSC2_DURABILITY".as_ptr(), c"off".as_ptr(), 0) };
+        if std::env::var_os("BLOSC2_DURABILITY").is_none() {
+            // SAFETY: no other thread uses the environment.
+            unsafe { std::env::set_var("BLOSC2_DURABILITY", "off") };
+        }
     }
     set_level
 };

@@ -5,7 +5,7 @@ use std::ffi::{c_char, c_int, c_void};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use libloading::os::unix::{Library as OsLibrary, RTLD_LOCAL, RTLD_NOW};
+use libloading::Library as OsLibrary;
 
 use blosc2::abi::{
     blosc_threads_callback, blosc2_codec, blosc2_context, blosc2_cparams, blosc2_dparams, blosc2_filter,
@@ -138,7 +138,7 @@ functions! {
 impl Library {
     fn load(name: &'static str, path: &Path) -> Library {
         // SAFETY: neither library has observable initialisers (abi.md 1).
-        let loaded = unsafe { OsLibrary::open(Some(path), RTLD_NOW | RTLD_LOCAL) }
+        let loaded = unsafe { OsLibrary::new(path) }
             .unwrap_or_else(|error| panic!("cannot load {}: {error}", path.display()));
         let library = Library::resolve(name, path, &loaded);
         // Never unloaded: the function pointers must stay valid for the rest of the process.
@@ -187,7 +187,10 @@ impl Library {
     }
 }
 
-/// The path of `libblosc2.so` in the directory of the test executable, `target/<profile>/deps/`, or in its parent.
+/// The file of the library that Cargo builds.
+const FILE_NAME: &str = if cfg!(windows) { "blosc2.dll" } else { "libblosc2.so" };
+
+/// The path of the library in the directory of the test executable, `target/<profile>/deps/`, or in its parent.
 pub fn path_of_ours() -> PathBuf {
     if let Some(path) = std::env::var_os("BLOSC2_UNDER_TEST") {
         return PathBuf::from(path);
@@ -197,9 +200,9 @@ pub fn path_of_ours() -> PathBuf {
         .ancestors()
         .skip(1)
         .take(2)
-        .map(|directory| directory.join("libblosc2.so"))
+        .map(|directory| directory.join(FILE_NAME))
         .find(|candidate| candidate.is_file())
-        .unwrap_or_else(|| panic!("no libblosc2.so beside {}", executable.display()))
+        .unwrap_or_else(|| panic!("no {FILE_NAME} beside {}", executable.display()))
 }
 
 /// The file named by `BLOSC2_REFERENCE`, none if that is empty; or the file that `scripts/fetch-reference.sh` fetched.

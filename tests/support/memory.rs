@@ -12,23 +12,17 @@ pub fn max_memory(frame_bytes: usize) -> usize {
 /// machine.
 const ADDRESS_SPACE_LIMIT: u64 = 4 << 30;
 
-/// Returns whether the memory of this process is limited and measured. `BLOSC2_MUTANT_MEMORY=unlimited` switches both
-/// off for AddressSanitizer, which maps terabytes and keeps freed memory.
+/// Returns whether the memory of this process is limited and measured, which only Linux does. `BLOSC2_MUTANT_MEMORY=unlimited`
+/// switches both off for AddressSanitizer, which maps terabytes and keeps freed memory.
 fn is_limited() -> bool {
-    env::var_os("BLOSC2_MUTANT_MEMORY").is_none_or(|value| value != "unlimited")
+    cfg!(target_os = "linux") && env::var_os("BLOSC2_MUTANT_MEMORY").is_none_or(|value| value != "unlimited")
 }
 
 /// Sets the limit of the address space: allocations beyond it fail from now on.
 pub fn limit_address_space() {
-    if !is_limited() {
-        return;
+    if is_limited() {
+        super::system::limit_address_space(ADDRESS_SPACE_LIMIT);
     }
-    // With pointers of 32 bits the address space is shorter than the limit.
-    let bytes =
-        if size_of::<usize>() < 8 { libc::RLIM_INFINITY } else { ADDRESS_SPACE_LIMIT as libc::rlim_t };
-    let limit = libc::rlimit { rlim_cur: bytes, rlim_max: bytes };
-    // SAFETY: a valid struct.
-    assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_AS, &limit) }, 0);
 }
 
 /// Returns a counter of the process, in bytes.
@@ -56,6 +50,9 @@ pub struct PeakMemory {
 
 impl PeakMemory {
     pub fn start() -> PeakMemory {
+        if !is_limited() {
+            return PeakMemory { before: 0 };
+        }
         // Writing 5 resets the peak.
         fs::write("/proc/self/clear_refs", "5").expect("a peak to reset");
         PeakMemory { before: resident_bytes() }

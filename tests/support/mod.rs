@@ -3,6 +3,7 @@
 #![allow(dead_code)]
 
 pub mod array;
+#[cfg(unix)]
 pub mod blosc1_reference;
 pub mod byte_messages;
 pub mod calls;
@@ -11,6 +12,7 @@ pub mod data;
 pub mod exported;
 pub mod files;
 pub mod fixtures;
+#[cfg(unix)]
 pub mod fork;
 pub mod guard;
 pub mod known_defects;
@@ -21,6 +23,7 @@ pub mod random;
 pub mod sequences;
 pub mod short_header;
 pub mod super_chunk;
+pub mod system;
 pub mod user_back_ends;
 pub mod verify;
 pub mod watchdog;

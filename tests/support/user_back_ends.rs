@@ -1,10 +1,8 @@
 //! Two user-defined I/O back-ends over plain files (frame.md 5.2): the `read` of one fills the caller's buffer, that
 //! of the other returns a pointer to its own memory. Both count the calls that open, close and destroy.
 
-use std::ffi::{CStr, OsStr, c_char, c_int, c_void};
+use std::ffi::{CStr, c_char, c_int, c_void};
 use std::fs::{File, OpenOptions};
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::FileExt;
 use std::ptr;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
@@ -12,6 +10,7 @@ use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
 use blosc2::abi::{CBool, blosc2_io, blosc2_io_cb};
 
 use super::library::Library;
+use super::system::FileExt;
 
 /// Id of the back-end that fills the caller's buffer.
 pub const FILLING_BACK_END: u8 = 160;
@@ -95,7 +94,7 @@ unsafe extern "C" fn open(path: *const c_char, mode: *const c_char, params: *mut
         b"ab" => options.write(true).create(true),
         other => panic!("mode {other:?}"),
     };
-    match options.open(OsStr::from_bytes(path.to_bytes())) {
+    match options.open(path.to_str().expect("UTF-8")) {
         Ok(file) => {
             counters.opens.fetch_add(1, Relaxed);
             Box::into_raw(Box::new(Stream { file, counters })).cast()

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::ptr;
 use std::sync::OnceLock;
 
-use libloading::os::unix::{Library as OsLibrary, RTLD_LOCAL, RTLD_NOW};
+use libloading::Library as OsLibrary;
 
 use blosc2::abi::{blosc2x_damage, blosc2x_report, blosc2x_verify_options};
 
@@ -28,7 +28,7 @@ pub fn functions() -> &'static Functions {
     FUNCTIONS.get_or_init(|| {
         // SAFETY: the library has no observable initialisers; the symbols are functions of these types.
         unsafe {
-            let loaded = OsLibrary::open(Some(path_of_ours()), RTLD_NOW | RTLD_LOCAL).expect("our library");
+            let loaded = OsLibrary::new(path_of_ours()).expect("our library");
             let functions = Functions {
                 blosc2x_verify: *loaded.get::<VerifyFn>("blosc2x_verify").expect("blosc2x_verify"),
                 blosc2x_repair: *loaded.get::<RepairFn>("blosc2x_repair").expect("blosc2x_repair"),

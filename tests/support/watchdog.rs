@@ -3,9 +3,11 @@
 
 use std::fs::File;
 use std::io::{Read, Seek, Write};
-use std::os::fd::{AsRawFd, FromRawFd};
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
+
+use super::files::TempDir;
+use super::system::{FAULTS, redirect_stderr};
 
 static RUN: AtomicU64 = AtomicU64::new(0);
 static CASE: AtomicU64 = AtomicU64::new(0);
@@ -17,7 +19,7 @@ static REPORT_FD: AtomicI32 = AtomicI32::new(2);
 /// process after a line on stderr that names the run and the case.
 pub fn start(run: u64, limit: Duration) {
     RUN.store(run, Relaxed);
-    for signal in [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGABRT] {
+    for signal in FAULTS {
         // SAFETY: the handler calls only async-signal-safe functions.
         unsafe { libc::signal(signal, on_signal as extern "C" fn(libc::c_int) as libc::sighandler_t) };
     }
@@ -81,26 +83,26 @@ fn write_report(what: &[u8]) {
     }
     put(b"\n");
     // SAFETY: writes `len` initialised bytes of a local buffer; async-signal-safe.
-    unsafe { libc::write(REPORT_FD.load(Relaxed), line.as_ptr().cast(), len) };
+    unsafe { libc::write(REPORT_FD.load(Relaxed), line.as_ptr().cast(), len as _) };
 }
 
 /// Captures everything that this process writes to stderr: with `BLOSC_TRACE` set, the error messages of the library
 /// and its panics.
 pub struct CapturedStderr {
-    original_fd: File,
+    original: File,
     captured: File,
+    _directory: TempDir,
 }
 
 impl CapturedStderr {
     pub fn capture() -> CapturedStderr {
-        // SAFETY: plain system calls on descriptors of this process; both files own theirs.
-        unsafe {
-            let caught = libc::memfd_create(c"stderr".as_ptr(), 0);
-            let real = libc::dup(2);
-            assert!(caught >= 0 && real >= 0 && libc::dup2(caught, 2) == 2);
-            REPORT_FD.store(real, Relaxed);
-            CapturedStderr { original_fd: File::from_raw_fd(real), captured: File::from_raw_fd(caught) }
-        }
+        let directory = TempDir::new();
+        let mut options = File::options();
+        let options = options.read(true).write(true).create_new(true);
+        let captured = options.open(directory.join("stderr")).expect("a file for stderr");
+        let (original, report_fd) = redirect_stderr(&captured);
+        REPORT_FD.store(report_fd, Relaxed);
+        CapturedStderr { original, captured, _directory: directory }
     }
 
     /// Returns the text written since the previous call.
@@ -115,7 +117,7 @@ impl CapturedStderr {
 
     /// Writes a line to the original stderr.
     pub fn write_line(&mut self, text: &str) {
-        writeln!(self.original_fd, "{text}").expect("the real stderr");
+        writeln!(self.original, "{text}").expect("the real stderr");
     }
 }
 
@@ -123,7 +125,6 @@ impl Drop for CapturedStderr {
     fn drop(&mut self) {
         let rest = self.take_text();
         self.write_line(&rest);
-        // SAFETY: both descriptors are open.
-        unsafe { libc::dup2(self.original_fd.as_raw_fd(), 2) };
+        redirect_stderr(&self.original);
     }
 }

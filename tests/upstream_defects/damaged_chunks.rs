@@ -2,7 +2,6 @@
 //! readable, and the damaged chunk can be replaced or deleted (frame.md 9.1).
 
 use std::fs::{File, OpenOptions};
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use crate::checks::ours;
@@ -15,6 +14,7 @@ use crate::support::has_atomic_changes;
 use crate::support::random::Random;
 use crate::support::super_chunk::scratch::ScratchDir;
 use crate::support::super_chunk::{Store, SuperChunk};
+use crate::support::system::FileExt;
 
 const NCHUNKS: i32 = 9;
 

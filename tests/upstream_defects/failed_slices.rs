@@ -4,7 +4,6 @@
 use std::cell::Cell;
 use std::ffi::c_int;
 use std::fs::OpenOptions;
-use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::ptr;
 
@@ -17,12 +16,12 @@ use crate::schunk_fixtures::{
 use crate::support::array::{Array, ArraySpec};
 use crate::support::calls::Params;
 use crate::support::child::{in_new_process, test_name};
-use crate::support::files::with_file_size_limit;
 use crate::support::has_atomic_changes;
 use crate::support::library::Library;
 use crate::support::random::Random;
 use crate::support::super_chunk::scratch::ScratchDir;
 use crate::support::super_chunk::{Store, SuperChunk};
+use crate::support::system::FileExt;
 
 /// Number of items of a chunk of [`numbered_data`].
 const CHUNK_ITEMS: i64 = 1000;
@@ -183,6 +182,7 @@ fn frame_2_13_a_failed_slice_keeps_the_changes_of_other_threads() {
 }
 
 /// A failed change of the shape, which changes a metalayer before the chunks, restores them.
+#[cfg(unix)]
 #[test]
 fn frame_2_13_a_failed_append_to_an_array_changes_nothing() {
     if has_atomic_changes() {
@@ -203,7 +203,7 @@ fn frame_2_13_a_failed_append_to_an_array_changes_nothing() {
             let (rc, array) = Array::open(ours(), &path);
             assert_eq!(rc, 0);
             let array = array.expect("an array");
-            let rc = with_file_size_limit(limit as u64, || array.append(&more, 0));
+            let rc = crate::support::files::with_file_size_limit(limit as u64, || array.append(&more, 0));
             if rc < 0 {
                 failures += 1;
                 let found = std::fs::read(&path).expect("a file");

@@ -1,10 +1,8 @@
 //! A user-defined I/O back-end: every opened stream is closed, and the parameters are released once, also after
 //! errors (frame.md 5.2 and 10.16, abi.md 14).
 
-use std::ffi::{CStr, OsStr, c_char, c_int, c_void};
+use std::ffi::{CStr, c_char, c_int, c_void};
 use std::fs::{File, OpenOptions};
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::ptr;
 use std::sync::atomic::{AtomicI32, AtomicU32, Ordering::SeqCst};
@@ -18,6 +16,7 @@ use crate::support::library::Library;
 use crate::support::super_chunk::functions::Functions;
 use crate::support::super_chunk::scratch::ScratchDir;
 use crate::support::super_chunk::{Store, SuperChunk, c_path};
+use crate::support::system::{FileExt, set_errno};
 
 static OPENED: AtomicI32 = AtomicI32::new(0);
 static CLOSED: AtomicI32 = AtomicI32::new(0);
@@ -28,7 +27,7 @@ static FAILING_WRITES: AtomicU32 = AtomicU32::new(0);
 unsafe extern "C" fn open(path: *const c_char, mode: *const c_char, _: *mut c_void) -> *mut c_void {
     // SAFETY: the library passes terminated strings.
     let (path, mode) = unsafe { (CStr::from_ptr(path), CStr::from_ptr(mode)) };
-    let path = Path::new(OsStr::from_bytes(path.to_bytes()));
+    let path = Path::new(path.to_str().expect("UTF-8"));
     let file = match mode.to_bytes() {
         b"rb" => File::open(path),
         b"rb+" => OpenOptions::new().read(true).write(true).open(path),
@@ -42,8 +41,7 @@ unsafe extern "C" fn open(path: *const c_char, mode: *const c_char, _: *mut c_vo
             Box::into_raw(Box::new(file)).cast()
         }
         Err(error) => {
-            // SAFETY: errno of this thread.
-            unsafe { *libc::__errno_location() = error.raw_os_error().unwrap_or(libc::EIO) };
+            set_errno(error.raw_os_error().unwrap_or(libc::EIO));
             ptr::null_mut()
         }
     }

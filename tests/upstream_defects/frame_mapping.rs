@@ -14,7 +14,6 @@ use crate::schunk_fixtures::{
 use crate::support::calls::{Params, vlcompress};
 use crate::support::child::{in_new_process, test_name};
 use crate::support::data::Data;
-use crate::support::files::with_file_size_limit;
 use crate::support::super_chunk::scratch::ScratchDir;
 use crate::support::super_chunk::{Store, SuperChunk, c_path};
 
@@ -182,6 +181,7 @@ fn frame_9_mapped_file_with_invalid_header_is_closed() {
 }
 
 /// A mapped file that cannot be extended to the length of the frame is removed, and a second try works.
+#[cfg(unix)]
 #[test]
 fn schunk_25_failed_creation_of_a_mapped_file_leaves_nothing() {
     in_new_process(test_name!(), || {
@@ -193,7 +193,10 @@ fn schunk_25_failed_creation_of_a_mapped_file_leaves_nothing() {
         };
         for limit in (0..110).step_by(11) {
             let path = scratch.new_path();
-            assert!(!with_file_size_limit(limit, || create(&path)), "{limit}: created");
+            assert!(
+                !crate::support::files::with_file_size_limit(limit, || create(&path)),
+                "{limit}: created"
+            );
             assert!(!path.exists(), "{limit}: the path exists");
             assert!(create(&path), "{limit}: again");
         }

@@ -127,6 +127,7 @@ fn chunk_10_29_blocks_below_the_typesize_are_not_split() {
 }
 
 /// Block starts that would need more than 2^31 bytes.
+#[cfg(unix)]
 #[test]
 fn chunk_10_21_too_many_blocks_for_a_chunk_are_rejected() {
     const NBYTES: usize = 600 << 20;

@@ -5,6 +5,7 @@
 //!
 //! A test that changes process-wide settings, or that would crash or hang with the defect, runs in a child process
 //! ([`support::child`]). With `BLOSC2_UNDER_TEST` naming the reference, the tests show its defects.
+#![cfg_attr(not(unix), allow(unused_imports))] // some tests are for Unix only
 
 mod arguments;
 mod array_changes;
@@ -19,8 +20,10 @@ mod damaged_chunks;
 mod delta;
 mod dictionaries;
 mod environment;
+#[cfg(unix)]
 mod failed_creation;
 mod failed_slices;
+#[cfg(unix)]
 mod failed_writes;
 mod frame_backends;
 mod frame_changes;
@@ -37,6 +40,7 @@ mod paths;
 #[cfg(all(feature = "ndlz", feature = "zfp", feature = "plugin-filters"))]
 mod plugins;
 mod prefilters;
+#[cfg(unix)]
 mod processes;
 mod registration;
 mod registration_names;

@@ -2,7 +2,6 @@
 //! the same files everywhere.
 
 use std::ffi::CString;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::checks::{data, ours};
@@ -107,7 +106,7 @@ fn frame_3_3_other_prefixes_are_parts_of_names() {
     let scratch = ScratchDir::new();
     let file = scratch.new_path();
     std::fs::write(&file, b"content").expect("a file");
-    let text = |path: &Path| CString::new(path.as_os_str().as_bytes()).expect("a path");
+    let text = |path: &Path| CString::new(path.as_os_str().as_encoded_bytes()).expect("a path");
     for prefix in ["file://", "FILE:///", "file:", "file:///file:///"] {
         let other = PathBuf::from(format!("{prefix}{}", file.to_str().expect("UTF-8")));
         assert_eq!(remove(&other), 0, "nothing exists at {:?}", text(&other));

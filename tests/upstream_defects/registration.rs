@@ -12,7 +12,6 @@ use crate::checks::{assert_ours_decodes, compressed, data, pipeline};
 use crate::support::calls::{Params, compress};
 use crate::support::child::{in_new_process, test_name};
 use crate::support::data::Data;
-use crate::support::fork::{fork_and_run, wait_for_exit};
 use crate::support::library::Library;
 use crate::support::user_back_ends::without_functions;
 
@@ -385,8 +384,10 @@ fn abi_9_4_registration_from_many_threads() {
 }
 
 /// A child of a fork never waits for a lock that a thread of its parent held at the fork.
+#[cfg(unix)]
 #[test]
 fn a_fork_may_happen_while_other_threads_register() {
+    use crate::support::fork::{fork_and_run, wait_for_exit};
     in_new_process(test_name!(), || {
         let library = Library::ours();
         let register_all = |id| {

@@ -11,40 +11,7 @@ use crate::checks::{
 use crate::support::calls::{Header, OwnedContext, Params, decompress, dparams, with_destination};
 use crate::support::child::{in_new_process, test_name};
 use crate::support::data::Data;
-
-/// Read-only memory: a write to it crashes the process.
-struct ReadOnlyBuffer {
-    ptr: *mut u8,
-    len: usize,
-}
-
-impl ReadOnlyBuffer {
-    fn new(bytes: &[u8]) -> ReadOnlyBuffer {
-        let len = bytes.len();
-        // SAFETY: a new private mapping, filled before it becomes read-only.
-        unsafe {
-            let (access, flags) =
-                (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
-            let at = libc::mmap(std::ptr::null_mut(), len, access, flags, -1, 0);
-            assert_ne!(at, libc::MAP_FAILED, "mmap");
-            at.cast::<u8>().copy_from_nonoverlapping(bytes.as_ptr(), len);
-            assert_eq!(libc::mprotect(at, len, libc::PROT_READ), 0, "mprotect");
-            ReadOnlyBuffer { ptr: at.cast(), len }
-        }
-    }
-
-    fn bytes(&self) -> &[u8] {
-        // SAFETY: the mapping lives as long as `self` and is never written.
-        unsafe { std::slice::from_raw_parts(self.ptr, self.len) }
-    }
-}
-
-impl Drop for ReadOnlyBuffer {
-    fn drop(&mut self) {
-        // SAFETY: the mapping made in `new`.
-        unsafe { libc::munmap(self.ptr.cast(), self.len) };
-    }
-}
+use crate::support::guard::ReadOnlyBuffer;
 
 const PIPELINES: [&[u8]; 8] = [
     &[SHUFFLE, BITSHUFFLE, SHUFFLE],
@@ -80,9 +47,11 @@ fn chunk_10_02_filters_d1_compression_does_not_write_to_the_source() {
             for filters in PIPELINES {
                 for codec in CODECS {
                     for nthreads in [1, 4] {
-                        for (clevel, destsize) in
-                            [(5, src.len + 32), (1, large_destsize(src.len)), (0, large_destsize(src.len))]
-                        {
+                        for (clevel, destsize) in [
+                            (5, src.bytes().len() + 32),
+                            (1, large_destsize(src.bytes().len())),
+                            (0, large_destsize(src.bytes().len())),
+                        ] {
                             let params = params(filters, codec, nthreads, clevel);
                             let mut context =
                                 OwnedContext::for_compression(ours(), params.cparams()).expect("a context");
@@ -132,8 +101,9 @@ fn chunk_10_02_dictionary_and_three_filters_do_not_write_to_the_source() {
                     let params = Params { use_dict: true, ..params(filters, codec, nthreads, 5) };
                     let mut context =
                         OwnedContext::for_compression(ours(), params.cparams()).expect("a context");
-                    let (rc, dest) =
-                        with_destination(large_destsize(src.len), |dest| context.compress(src.bytes(), dest));
+                    let (rc, dest) = with_destination(large_destsize(src.bytes().len()), |dest| {
+                        context.compress(src.bytes(), dest)
+                    });
                     assert!(rc > 0 && Header::parse(&dest).uses_dictionary(), "{params:?}: {rc}");
                     assert_all_decode(&dest[..rc as usize], src.bytes());
                 }
@@ -152,8 +122,8 @@ fn chunk_10_02_vlcompress_does_not_write_to_its_sources() {
             for nthreads in [1, 4] {
                 let params = params(filters, 1, nthreads, 5);
                 let context = OwnedContext::for_compression(ours(), params.cparams()).expect("a context");
-                let sources: Vec<_> = blocks.iter().map(|block| block.ptr.cast_const().cast()).collect();
-                let sizes: Vec<_> = blocks.iter().map(|block| block.len as i32).collect();
+                let sources: Vec<_> = blocks.iter().map(|block| block.bytes().as_ptr().cast()).collect();
+                let sizes: Vec<_> = blocks.iter().map(|block| block.bytes().len() as i32).collect();
                 // SAFETY: as many sources as sizes, each of its stated size.
                 let (rc, dest) = with_destination(300_000, |dest| unsafe {
                     (ours().blosc2_vlcompress_ctx)(
@@ -194,7 +164,7 @@ fn chunk_10_02_prefilter_and_two_filters_do_not_write_to_the_source() {
             let inverted: Vec<u8> = src.bytes().iter().map(|byte| !byte).collect();
             for filters in [&[SHUFFLE, BITSHUFFLE][..], &[SHUFFLE, DELTA], &[DELTA, SHUFFLE]] {
                 for nthreads in [1, 4] {
-                    for destsize in [src.len + 32, large_destsize(src.len)] {
+                    for destsize in [src.bytes().len() + 32, large_destsize(src.bytes().len())] {
                         let mut parameters = preparams();
                         let mut cparams = params(filters, 1, nthreads, 5).cparams();
                         cparams.prefilter = Some(invert);

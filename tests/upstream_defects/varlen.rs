@@ -113,6 +113,7 @@ fn chunk_10_10_mask_does_not_apply_to_single_blocks() {
 }
 
 /// If there is no memory for the second block, the first one is freed and both pointers are NULL.
+#[cfg(unix)]
 #[test]
 fn chunk_10_10_failed_block_allocation_frees_the_other_blocks() {
     in_new_process(test_name!(), || {

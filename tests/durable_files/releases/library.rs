@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::ptr;
 use std::sync::OnceLock;
 
-use libloading::os::unix::{Library as OsLibrary, RTLD_LOCAL, RTLD_NOW};
+use libloading::Library as OsLibrary;
 
 use crate::support::calls::{BytesResult, len32, with_destination};
 use crate::support::library::{path_of_ours, path_of_reference};
@@ -75,7 +75,7 @@ pub const OLD_RELEASES: [&str; 2] = ["2.6.1", "2.15.2"];
 impl Release {
     fn load(version: &'static str, path: &Path) -> Release {
         // SAFETY: no release has observable initialisers (abi.md 1).
-        let loaded = unsafe { OsLibrary::open(Some(path), RTLD_NOW | RTLD_LOCAL) }
+        let loaded = unsafe { OsLibrary::new(path) }
             .unwrap_or_else(|error| panic!("cannot load {}: {error}", path.display()));
         let schunk = SchunkFunctions::resolve(&loaded);
         let schunk = schunk.unwrap_or_else(|| panic!("{} lacks functions", path.display()));

@@ -1,11 +1,11 @@
 //! Frames of which chunks lie beyond 2 and 4 GiB, in files with a hole: offsets of 32 bits are too short for them.
 
 use std::fs::{self, File, OpenOptions};
-use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use super::{for_each_library_and_store, params_with_typesize};
 use crate::support::super_chunk::{Store, SuperChunk};
+use crate::support::system::FileExt;
 
 /// Inserts a hole of `gap` bytes between the chunks of a frame and its index. The header then states that the hole
 /// belongs to the data section (`C` and `L` of frame.md 1.1).

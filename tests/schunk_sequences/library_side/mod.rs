@@ -5,8 +5,7 @@ mod chunks;
 mod frames;
 mod metadata;
 
-use std::ffi::{CStr, CString, OsStr};
-use std::os::unix::ffi::OsStrExt;
+use std::ffi::{CStr, CString};
 use std::path::{Path, PathBuf};
 use std::ptr;
 use std::sync::atomic::Ordering::Relaxed;
@@ -61,7 +60,7 @@ pub struct LibrarySide {
 
 /// Converts a path to a C string.
 pub fn c_path(path: &Path) -> CString {
-    CString::new(path.as_os_str().as_bytes()).expect("a path without NUL")
+    CString::new(path.as_os_str().as_encoded_bytes()).expect("a path without NUL")
 }
 
 /// Returns a copy of `bytes` in memory from `malloc`, as required for memory that the library may free.
@@ -330,8 +329,8 @@ const UNTOUCHED: usize = 0x5A5A_5A50;
 /// Returns the path without the prefix `file:///`.
 fn strip_file_prefix(path: &Path) -> PathBuf {
     // Not by components: the rest may begin with a slash.
-    match path.as_os_str().as_bytes().strip_prefix(b"file:///") {
-        Some(rest) => PathBuf::from(OsStr::from_bytes(rest)),
+    match path.to_str().expect("UTF-8").strip_prefix("file:///") {
+        Some(rest) => PathBuf::from(rest),
         None => path.to_owned(),
     }
 }

@@ -5,7 +5,7 @@ use std::ffi::{c_char, c_int, c_void};
 use std::path::Path;
 use std::sync::OnceLock;
 
-use libloading::os::unix::{Library as OsLibrary, RTLD_LOCAL, RTLD_NOW};
+use libloading::Library as OsLibrary;
 
 use blosc2::abi::{b2nd_array_t, b2nd_context_t, blosc2_metalayer, blosc2_schunk, blosc2_storage};
 
@@ -26,7 +26,7 @@ macro_rules! functions {
         impl Functions {
             fn resolve(path: &Path) -> Functions {
                 // SAFETY: the library is loaded already; this only increments its reference count.
-                let loaded = unsafe { OsLibrary::open(Some(path), RTLD_NOW | RTLD_LOCAL) }
+                let loaded = unsafe { OsLibrary::new(path) }
                     .unwrap_or_else(|error| panic!("cannot load {}: {error}", path.display()));
                 let functions = Functions {
                     $($name: {

@@ -6,7 +6,6 @@ pub mod metalayers;
 pub mod scratch;
 
 use std::ffi::CString;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::ptr;
 
@@ -45,7 +44,7 @@ impl Store {
 
 /// Converts a path to a C string.
 pub fn c_path(path: &Path) -> CString {
-    CString::new(path.as_os_str().as_bytes()).expect("a path without NUL")
+    CString::new(path.as_os_str().as_encoded_bytes()).expect("a path without NUL")
 }
 
 /// A super-chunk that is freed when dropped.
