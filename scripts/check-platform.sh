@@ -25,7 +25,7 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 cd "$root"
 target_dir=${CARGO_TARGET_DIR:-$root/target}
 NAMES="i686 musl aarch64 armv7 s390x riscv64gc powerpc64le glibc-2.17 windows windows-ucrt windows-arm64 wasi darwin-arm64 darwin-x86-64
-    windows-msvc emscripten"
+    windows-msvc windows-msvc-arm64 emscripten"
 
 # The table of the platforms. `select_platform NAME` sets:
 #   triple    target of rustc
@@ -36,7 +36,7 @@ NAMES="i686 musl aarch64 armv7 s390x riscv64gc powerpc64le glibc-2.17 windows wi
 #   rustflags options for rustc
 #   skip      names of tests that cannot run there, and why
 select_platform() {
-    zig_target= cc= ar=ar runner= processor= sysroot= rustflags= packages= probe=true tests=part exchange=no skip= why= excluded=
+    zig_target= cc= ar=ar runner= processor= sysroot= rustflags= packages= probe=true tests=part exchange=no skip= why= excluded= other_tests=--tests
     case $1 in
     i686 | i686-unknown-linux-gnu)
         name=i686 triple=i686-unknown-linux-gnu tests=all exchange=yes
@@ -85,7 +85,7 @@ select_platform() {
     windows | x86_64-pc-windows-gnu)
         name=windows triple=x86_64-pc-windows-gnu tests=all
         # The compiler of plugins and programs links for ELF; there is no count of the bytes that are in use.
-        excluded="memory dynamic_plugins programs side_by_side"
+        excluded="memory dynamic_plugins programs side_by_side" other_tests="--lib --bins"
         cc=x86_64-w64-mingw32-gcc ar=x86_64-w64-mingw32-ar runner=wine
         packages="gcc-mingw-w64-x86-64 wine wine64" probe="command -v $cc && command -v wine"
         skip_more "plugin::python::" "they run the program sh"
@@ -110,9 +110,12 @@ select_platform() {
         # The C code of Zstandard is compiled for the ABI of MinGW: only the Rust code is checked.
         name=windows-msvc triple=x86_64-pc-windows-msvc tests=check zig_target=x86_64-windows-gnu
         ;;
+    windows-msvc-arm64 | aarch64-pc-windows-msvc)
+        name=windows-msvc-arm64 triple=aarch64-pc-windows-msvc tests=check zig_target=aarch64-windows-gnu
+        ;;
     emscripten | wasm32-unknown-emscripten)
-        # Zig has no headers of Emscripten: those of WASI serve for the C code of Zstandard, which does not run.
-        name=emscripten triple=wasm32-unknown-emscripten tests=check zig_target=wasm32-wasi
+        name=emscripten triple=wasm32-unknown-emscripten tests=build
+        cc=emcc ar=emar packages="emscripten nodejs" probe="command -v emcc && command -v node"
         ;;
     *)
         echo "no platform $1; the platforms are: $NAMES" >&2
@@ -169,11 +172,12 @@ set_environment() {
         export QEMU_LD_PREFIX="${QEMU_LD_PREFIX:-$sysroot}" "CARGO_TARGET_${upper}_RUNNER=$runner" BLOSC2_TEST_RUNNER="$runner"
     fi
     cache=
-    ! command -v ccache >/dev/null || cache="ccache "
+    # ccache does not know emcc.
+    [ "$cc" = emcc ] || ! command -v ccache >/dev/null || cache="ccache "
     export CC="$cc" CXX="${cc%gcc}g++" "CC_$lower=$cache$cc" "AR_$lower=$ar"
     # rustc has a linker for WebAssembly; with MSVC, nothing is linked.
     case $triple in
-    wasm32-* | *-msvc) ;;
+    wasm32-wasip1 | *-msvc) ;;
     *-darwin) export "CARGO_TARGET_${upper}_LINKER=$zig/ld-darwin" ;;
     *) export "CARGO_TARGET_${upper}_LINKER=$cc" ;;
     esac
@@ -228,7 +232,7 @@ run_tests() {
         # A program without the test harness, whose options it does not have.
         [ -n "$processor" ] || test_with --test threads_callback_lock
         say "tests of the Rust API, the command and libblosc"
-        test_with -p blosc2 -p blosc2-cli -p libblosc1-rs --tests -- $(skips $skip $HOST_PROGRAMS side_by_side)
+        test_with -p blosc2 -p blosc2-cli -p libblosc1-rs $other_tests -- $(skips $skip $HOST_PROGRAMS side_by_side)
     else
         say "unit tests, golden files, the ABI and C programs"
         test_with --lib --test golden --test old_files --test abi --test programs -- $(skips $skip $HOST_PROGRAMS headers::)
@@ -407,6 +411,8 @@ END
     $cc -shared -O1 "$wine/random.c" -o "$wine/bcryptprimitives.dll" -ladvapi32
     # Wine names files as the locale says.
     export LC_ALL=C.UTF-8 WINEDEBUG=-all WINEPREFIX="$wine/prefix" WINEPATH="$wine" "CARGO_TARGET_${upper}_RUNNER=wine"
+    # Opening, writing and removing a file takes many times longer than on Linux.
+    export BLOSC2_MUTANTS="${BLOSC2_MUTANTS:-150}"
 }
 
 # Installs the DLL as a user does.
@@ -436,6 +442,28 @@ dll_programs() {
     )
 }
 
+# Compresses a file and an array with the command, checks them, and gets the same bytes back.
+windows_command() {
+    say "the command blosc2"
+    cargo build --quiet --profile "$profile" --target "$triple" -p blosc2-cli
+    built=$target_dir/$triple/$profile/blosc2.exe
+    [ "$profile" != dev ] || built=$target_dir/$triple/debug/blosc2.exe
+    (
+        cd "$target_dir/$triple/work"
+        cp "$root/docs/api.md" plain.txt
+        wine "$built" --quiet compress plain.txt --output plain.b2frame
+        wine "$built" info plain.b2frame
+        wine "$built" verify plain.b2frame
+        wine "$built" --quiet decompress plain.b2frame --output again.txt
+        cmp plain.txt again.txt
+        head -c 28000 plain.txt >numbers.raw
+        wine "$built" --quiet import numbers.raw array.b2nd --shape 100,70 --dtype i4
+        wine "$built" --quiet export array.b2nd array.npy
+        tail -c 28000 array.npy | cmp - numbers.raw
+        echo "the command blosc2 restores a file and an array"
+    )
+}
+
 wasi_programs() {
     say "C programs on the library"
     cargo build --quiet --profile "$profile" --lib --target "$triple"
@@ -445,6 +473,23 @@ wasi_programs() {
         "$zig/bin/python" capi-tests/run_wasi.py "$built/${program##*/}.wasm" >"$built/output"
         tail -n 2 "$built/output"
     done
+}
+
+# Builds the archive, which a program is linked with. The Emscripten of Debian 12 (3.1.6) is older than the standard library of
+# Rust expects: programs that use files do not run.
+build_for_emscripten() {
+    say "the archive, its symbols, and a program in node"
+    cargo rustc --quiet --lib --crate-type staticlib --profile "$profile" --target "$triple"
+    archive=$target_dir/$triple/$profile/libblosc2.a
+    rustup component add llvm-tools 2>/dev/null
+    "$(rust_tools)/llvm-nm" --extern-only --defined-only --format=just-symbols "$archive" 2>/dev/null | sort >"$target_dir/$triple/exports"
+    missing=$(sed -n 's/ present$//p' capi-tests/exported-symbols.txt | sort | comm -23 - "$target_dir/$triple/exports")
+    [ -z "$missing" ] || { echo "$archive does not have: $missing"; return 1; }
+    echo "$archive has all functions of capi-tests/exported-symbols.txt"
+    program=$target_dir/$triple/$profile/chunk.js
+    emcc -std=gnu99 -O1 -Iinclude examples/chunk.c "$archive" -fwasm-exceptions -sINITIAL_MEMORY=64MB -sALLOW_MEMORY_GROWTH=1 -o "$program"
+    # This Emscripten takes the function `fetch` of node for that of a browser.
+    node --no-experimental-fetch "$program"
 }
 
 # Downloads the DLL of the C library to the directory. Returns 1 if that is impossible.
@@ -557,6 +602,7 @@ check_platform() {
         darwin-*) build_for_darwin ;;
         windows-ucrt) install_dll; dll_programs; exchange_with_windows ;;
         windows-arm64) install_dll ;;
+        emscripten) build_for_emscripten ;;
         esac
         return
         ;;
@@ -574,7 +620,7 @@ check_platform() {
     [ -z "$filters" ] || return 0
     [ $exchange = no ] || exchange_files
     [ "$name" != musl ] || musl_programs
-    [ "$name" != windows ] || { install_dll; dll_programs; exchange_with_windows; }
+    [ "$name" != windows ] || { install_dll; dll_programs; windows_command; exchange_with_windows; }
     [ $tests_failed = no ]
 }
 

@@ -3,7 +3,7 @@
 #[path = "../c_program/mod.rs"]
 mod c_program;
 // The headers are the same for all platforms, and cbindgen takes longer to compile than the other tests of this file.
-#[cfg(not(any(target_pointer_width = "32", target_endian = "big", target_env = "musl")))]
+#[cfg(not(any(windows, target_pointer_width = "32", target_endian = "big", target_env = "musl")))]
 mod headers;
 mod layout;
 // The reader of ELF files is for 64-bit little-endian ones.

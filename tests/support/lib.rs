@@ -14,10 +14,7 @@ pub mod support;
 #[cfg_attr(not(any(windows, target_vendor = "apple")), unsafe(link_section = ".init_array"))]
 static SET_LEVEL: extern "C" fn() = {
     extern "C" fn set_level() {
-        if std::env::var_os("BLOSC2_DURABILITY").is_none() {
-            // SAFETY: no other thread uses the environment.
-            unsafe { std::env::set_var("BLOSC2_DURABILITY", "off") };
-        }
+        support::system::set_missing_variable(c"BLOSC2_DURABILITY", c"off");
     }
     set_level
 };

@@ -15,6 +15,8 @@ pub mod forked;
 pub mod guard;
 pub mod library;
 pub mod random;
+#[path = "../../../tests/support/system/mod.rs"]
+pub mod system;
 
 pub use library::{CODECS, FORWARD_COMPAT_SPLIT, Library, libraries, load_reference, lock_settings, ours};
 pub use random::{Random, from_environment};

@@ -12,6 +12,8 @@ pub mod array;
 pub mod calls;
 #[path = "../../../tests/support/data.rs"]
 pub mod data;
+#[path = "../../../tests/support/files.rs"]
+pub mod files;
 #[path = "../../../tests/support/guard.rs"]
 pub mod guard;
 #[path = "../../../tests/support/random.rs"]
@@ -20,6 +22,8 @@ pub mod random;
 pub mod short_header;
 #[path = "../../../tests/support/super_chunk/mod.rs"]
 pub mod super_chunk;
+#[path = "../../../tests/support/system/mod.rs"]
+pub mod system;
 #[path = "../../../tests/support/watchdog.rs"]
 pub mod watchdog;
 

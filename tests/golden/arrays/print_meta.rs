@@ -38,7 +38,8 @@ fn print_meta_writes_the_documented_text() {
     libraries.extend(crate::support::both_libraries().map(|_| "reference"));
     for name in libraries {
         let output = test_again(test_name!()).env(CHILD_VARIABLE, name).output().expect("a child");
-        let text = String::from_utf8_lossy(&output.stdout);
+        // Windows ends lines with two characters.
+        let text = String::from_utf8_lossy(&output.stdout).replace("\r\n", "\n");
         assert!(
             output.status.success() && text.contains(EXPECTED_OUTPUT),
             "{name}: {}\n{text}",

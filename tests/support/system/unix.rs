@@ -1,6 +1,6 @@
 //! Unix: see the parent module.
 
-use std::ffi::c_int;
+use std::ffi::{CStr, c_int};
 use std::fs::File;
 use std::os::fd::{AsRawFd, FromRawFd};
 use std::process::Command;
@@ -10,6 +10,12 @@ pub use std::os::unix::fs::FileExt;
 
 /// The signals of faults.
 pub const FAULTS: [c_int; 5] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGABRT];
+
+/// Sets a variable of the environment unless it is set. No other thread uses the environment.
+pub fn set_missing_variable(name: &CStr, value: &CStr) {
+    // SAFETY: two C strings, and no other thread (guaranteed by the caller).
+    unsafe { libc::setenv(name.as_ptr(), value.as_ptr(), 0) };
+}
 
 /// Returns the length of a page in bytes.
 pub fn page_len() -> usize {

@@ -1,6 +1,6 @@
 //! Windows: see the parent module.
 
-use std::ffi::c_int;
+use std::ffi::{CStr, c_char, c_int};
 use std::fs::File;
 use std::io;
 use std::os::windows::fs::FileExt as WindowsFileExt;
@@ -45,6 +45,19 @@ impl FileExt for File {
             written += self.seek_write(&bytes[written..], position + written as u64)?;
         }
         Ok(())
+    }
+}
+
+/// Sets a variable of the C library's environment unless it is set. No other thread uses the environment.
+pub fn set_missing_variable(name: &CStr, value: &CStr) {
+    unsafe extern "C" {
+        fn _putenv_s(name: *const c_char, value: *const c_char) -> c_int;
+    }
+    // SAFETY: two C strings, and no other thread (guaranteed by the caller).
+    unsafe {
+        if libc::getenv(name.as_ptr()).is_null() {
+            _putenv_s(name.as_ptr(), value.as_ptr());
+        }
     }
 }
 
