@@ -19,7 +19,7 @@ mod windows;
 
 #[cfg(any(unix, windows))]
 pub(crate) use loader::OsLibrary;
-pub(crate) use types::{FileStat, Map, MapKind, Ownership, SymbolInfo, ThreadEnd};
+pub(crate) use types::{FileStat, Map, MapHandle, MapKind, NO_MAP_HANDLE, Ownership, SymbolInfo, ThreadEnd};
 #[cfg(unix)]
 pub(crate) use unix::*;
 #[cfg(target_os = "wasi")]

@@ -40,6 +40,20 @@ pub(crate) struct Ownership {
     pub mode: u32,
 }
 
+/// The handle of a mapping in the C struct: that of the mapping object of Windows, NULL for memory of the process.
+#[cfg(windows)]
+pub(crate) type MapHandle = windows_sys::Win32::Foundation::HANDLE;
+/// The handle of a mapping in the C struct: there is none.
+#[cfg(not(windows))]
+pub(crate) type MapHandle = [*mut std::ffi::c_void; 0];
+
+/// The handle of a struct without a mapping.
+#[cfg(windows)]
+pub(crate) const NO_MAP_HANDLE: MapHandle = windows_sys::Win32::Foundation::INVALID_HANDLE_VALUE;
+/// The handle of a struct without a mapping.
+#[cfg(not(windows))]
+pub(crate) const NO_MAP_HANDLE: MapHandle = [];
+
 /// A file that is mapped into memory.
 #[derive(Clone, Copy)]
 pub(crate) struct Map {
@@ -50,7 +64,7 @@ pub(crate) struct Map {
     /// maintained for [`MapKind::Private`].
     pub file_backed_len: usize,
     /// The system's handle of the mapping.
-    pub handle: super::MapHandle,
+    pub handle: MapHandle,
 }
 
 /// The handler of the end of a thread; the library has one.

@@ -2,7 +2,7 @@
 //! for appended bytes: pages beyond the end of a mapped file cannot be accessed.
 
 use crate::os::posix::truncate_stream;
-use crate::os::types::{Map, MapKind};
+use crate::os::types::{Map, MapKind, NO_MAP_HANDLE};
 use std::ffi::{c_int, c_void};
 use std::io;
 use std::ptr::null_mut;
@@ -11,11 +11,6 @@ use std::ptr::null_mut;
 use libc::mmap;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 use libc::mmap64 as mmap;
-
-/// The handle of a mapping in the C struct: Unix has none.
-pub(crate) type MapHandle = [*mut c_void; 0];
-/// The handle of a struct without a mapping.
-pub(crate) const NO_MAP_HANDLE: MapHandle = [];
 
 const READ_WRITE: c_int = libc::PROT_READ | libc::PROT_WRITE;
 

@@ -32,11 +32,6 @@ pub(crate) fn file_clock_now() -> (i64, i64) {
     (time.tv_sec, time.tv_nsec.into())
 }
 
-/// The handle of a mapping in the C struct: none.
-pub(crate) type MapHandle = [*mut c_void; 0];
-/// The handle of a struct without a mapping.
-pub(crate) const NO_MAP_HANDLE: MapHandle = [];
-
 /// Returns the protection and the flags of a mapping, for the C struct.
 pub(crate) fn map_flags(kind: MapKind) -> (i64, i64) {
     (kind as i64, kind as i64)

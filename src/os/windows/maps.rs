@@ -4,22 +4,16 @@
 
 use super::errors::check;
 use super::streams::{file_of, truncate_stream};
-use crate::os::types::{Map, MapKind};
-use std::ffi::c_void;
+use crate::os::types::{Map, MapKind, NO_MAP_HANDLE};
 use std::io;
 use std::os::windows::io::AsRawHandle;
 use std::ptr::null_mut;
-use windows_sys::Win32::Foundation::{CloseHandle, INVALID_HANDLE_VALUE};
+use windows_sys::Win32::Foundation::CloseHandle;
 use windows_sys::Win32::System::Memory::{
     CreateFileMappingW, FILE_MAP_COPY, FILE_MAP_READ, FILE_MAP_WRITE, FlushViewOfFile, MEM_COMMIT,
     MEM_RELEASE, MEM_RESERVE, MEMORY_MAPPED_VIEW_ADDRESS, MapViewOfFile, PAGE_READONLY, PAGE_READWRITE,
     PAGE_WRITECOPY, UnmapViewOfFile, VirtualAlloc, VirtualFree,
 };
-
-/// The handle of a mapping in the C struct: that of the mapping object; NULL for memory of the process.
-pub(crate) type MapHandle = *mut c_void;
-/// The handle of a struct without a mapping.
-pub(crate) const NO_MAP_HANDLE: MapHandle = INVALID_HANDLE_VALUE;
 
 /// Returns the protection of the pages (`PAGE_*`) and the access of the view (`FILE_MAP_*`), for the C struct.
 pub(crate) fn map_flags(kind: MapKind) -> (i64, i64) {
