@@ -243,7 +243,7 @@ impl ThreadArguments {
 /// Print what a file is: shape, type, chunks, codec, filters, ratio, metalayers
 #[derive(Debug, Args)]
 pub(crate) struct InfoArguments {
-    /// Files or directories
+    /// Files or directories; `-` is stdin
     #[arg(required = true)]
     pub files: Vec<PathBuf>,
     /// Print JSON
@@ -389,7 +389,7 @@ pub(crate) enum ValueFormat {
 /// Print the content of files
 #[derive(Debug, Args)]
 pub(crate) struct CatArguments {
-    /// Files or directories
+    /// Files or directories; `-` is stdin
     #[arg(required = true)]
     pub files: Vec<PathBuf>,
     /// Form of the values [default: text for arrays, raw for others]
@@ -405,7 +405,7 @@ pub(crate) struct CatArguments {
 /// Print a part of an array, or of the items of another file
 #[derive(Debug, Args)]
 pub(crate) struct SliceArguments {
-    /// File or directory
+    /// File or directory; `-` is stdin
     pub file: PathBuf,
     /// The part, as in NumPy: a range or a number for each dimension, for example 0:100:2,...,-1
     #[arg(allow_hyphen_values = true)]
@@ -423,7 +423,7 @@ pub(crate) struct SliceArguments {
 /// Read and check everything, and list what is damaged
 #[derive(Debug, Args)]
 pub(crate) struct VerifyArguments {
-    /// Files or directories
+    /// Files or directories; `-` is stdin
     #[arg(required = true)]
     pub files: Vec<PathBuf>,
     /// Print JSON
@@ -480,7 +480,7 @@ pub(crate) struct RecompressArguments {
 /// Measure codecs, levels and filters on your data
 #[derive(Debug, Args)]
 pub(crate) struct BenchArguments {
-    /// File: a Blosc2 file, whose content is used, or any other
+    /// File: a Blosc2 file, whose content is used, or any other; `-` is stdin
     pub file: PathBuf,
     /// Size of an item in bytes [default: that of a Blosc2 or NumPy file, otherwise the one of 1 to 16 with
     /// which samples are smallest]
@@ -514,9 +514,9 @@ pub(crate) struct BenchArguments {
 /// Compare the contents of two files
 #[derive(Debug, Args)]
 pub(crate) struct DiffArguments {
-    /// File or directory
+    /// File or directory; `-` is stdin
     pub first: PathBuf,
-    /// File or directory
+    /// File or directory; `-` is stdin
     pub second: PathBuf,
     #[command(flatten)]
     pub threads: ThreadArguments,

@@ -5,11 +5,11 @@ use crate::error::{Failure, WithPath};
 use crate::input::is_dash;
 use crate::os;
 use crate::output::{OutputPlace, TemporaryPath, binary_stdout, name_temporary_file};
-use crate::pipe::stdout_name;
+use crate::pipe::{copy, stdout_name};
 use crate::size::with_unit;
 use crate::terminal::Terminal;
 use std::fs::{self, File, Metadata};
-use std::io;
+use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -110,7 +110,7 @@ impl<'a> Input<'a> {
     }
 
     /// Returns whether the input is stdin, a pipe or a device, which is read once from its begin.
-    pub(crate) fn is_stream(&self) -> bool {
+    fn is_stream(&self) -> bool {
         self.metadata.is_none() && !self.is_directory
     }
 
@@ -154,6 +154,36 @@ impl<'a> Input<'a> {
             fs::remove_file(self.path).with_path(self.path)?;
         }
         Ok(())
+    }
+}
+
+/// A file or directory that is read at any position: a stream is copied to a temporary file first.
+pub(crate) struct Seekable<'a> {
+    path: &'a Path,
+    spool: Option<Spool>,
+}
+
+impl<'a> Seekable<'a> {
+    /// Returns the file at `path`, where `-` is stdin. In messages, a temporary file has the name of its stream.
+    pub(crate) fn new(path: &'a Path) -> Result<Seekable<'a>, Failure> {
+        Seekable::of(&Input::new(path)?)
+    }
+
+    /// Returns the file of an input.
+    pub(crate) fn of(input: &Input<'a>) -> Result<Seekable<'a>, Failure> {
+        if !input.is_stream() {
+            return Ok(Seekable { path: input.path, spool: None });
+        }
+        let spool = Spool::new()?;
+        let mut file = File::create_new(spool.path()).with_path(spool.path())?;
+        copy(&mut BufReader::new(input.open()?), input.name(), &mut file, spool.path())?;
+        name_temporary_file(spool.path(), &input.name().display().to_string());
+        Ok(Seekable { path: input.path, spool: Some(spool) })
+    }
+
+    /// Returns the path.
+    pub(crate) fn path(&self) -> &Path {
+        self.spool.as_ref().map_or(self.path, Spool::path)
     }
 }
 

@@ -381,6 +381,39 @@ fn a_lack_of_threads_or_memory_is_a_message() {
     assert!(failures > 0, "no limit was too low");
 }
 
+#[test]
+fn reading_verbs_read_streams() {
+    let cli = Cli::new();
+    write_array(&cli);
+    let (array, npy) = (cli.read("a.b2nd"), cli.read("a.npy"));
+    let text = |arguments: &[&str]| String::from_utf8(cli.succeed(arguments, &array)).unwrap();
+    assert_eq!(text(&["cat", "-"]), String::from_utf8(cli.succeed(&["cat", "a.b2nd"], b"")).unwrap());
+    assert_eq!(text(&["slice", "-", "-1,::50"]), "900 950\n");
+    assert_eq!(text(&["verify", "-"]), "stdin: ok, all checksums are right\n");
+    let info = text(&["info", "-"]);
+    assert!(info.starts_with("stdin\n") && info.contains("shape        10,100"), "{info}");
+    assert_eq!(text(&["diff", "-", "a.b2nd"]), "");
+    let report: serde_json::Value =
+        serde_json::from_str(&text(&["bench", "-", "-c", "lz4", "-l", "1", "--json"])).unwrap();
+    assert_eq!(report["rows"][0]["typesize"], 8);
+    for arguments in [&["cat", "-"][..], &["verify", "-"], &["info", "-"], &["slice", "-", "0"]] {
+        let output = cli.run_with(arguments, &npy);
+        assert_eq!(output.status.code(), Some(1));
+        assert_eq!(stderr(&output), "blosc2: stdin: no frame and no chunk, expected a Blosc2 file\n");
+    }
+    assert_eq!(cli.run(&["diff", "-", "-"]).status.code(), Some(2));
+    // A frame in a FIFO is compared as a frame.
+    assert!(Command::new("mkfifo").arg(cli.path("fifo")).status().unwrap().success());
+    let writer = std::thread::spawn({
+        let fifo = cli.path("fifo");
+        move || fs::write(fifo, array).unwrap()
+    });
+    cli.succeed(&["recompress", "a.b2nd", "-c", "lz4"], b"");
+    cli.succeed(&["diff", "fifo", "a.b2nd"], b"");
+    writer.join().unwrap();
+    assert!(fs::read_dir(cli.path("tmp")).unwrap().next().is_none(), "temporary files");
+}
+
 /// Returns the item size with which a file is compressed, and the note about it.
 fn compressed(cli: &Cli, arguments: &[&str], stdin: &[u8]) -> (usize, String) {
     let output = cli.run_with(&[&["compress", "-F", "-o", "out"], arguments].concat(), stdin);

@@ -5,6 +5,7 @@ use crate::error::Failure;
 use crate::input::Content;
 use crate::ranges::Selection;
 use crate::terminal::Terminal;
+use crate::transfer::Seekable;
 use crate::values::{format_of, stdout, write_array};
 use std::path::Path;
 
@@ -15,6 +16,8 @@ pub(crate) fn run(arguments: &CatArguments, _terminal: &Terminal) -> Result<(), 
 
 /// Writes the content of one file.
 fn write_file(path: &Path, arguments: &CatArguments) -> Result<(), Failure> {
+    let file = Seekable::new(path)?;
+    let path = file.path();
     let content = Content::open(path, arguments.threads.count())?;
     let format = format_of(&content, arguments.format);
     let mut pipe = stdout(format, arguments.force)?;

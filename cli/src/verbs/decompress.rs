@@ -5,13 +5,11 @@ use crate::error::{Failure, WithPath};
 use crate::input::Content;
 use crate::os;
 use crate::output::TemporaryPath;
-use crate::pipe::copy;
 use crate::pipeline::{chunk_source, item_source, write_contents};
 use crate::terminal::{Progress, Terminal};
-use crate::transfer::{Destination, Input, Output, Spool, for_each_file, ratio, summary};
+use crate::transfer::{Destination, Input, Output, Seekable, for_each_file, ratio, summary};
 use blosc2::SuperChunkInfo;
 use std::fs::File;
-use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -36,9 +34,8 @@ fn decompress(
     }
     let output = destination.output(&input, || without_suffix(path), files)?;
     // A frame is read from its end.
-    let spool = if input.is_stream() { Some(spool(&input)?) } else { None };
-    let frame = spool.as_ref().map_or(path, Spool::path);
-    let content = Content::open_as(frame, input.name(), arguments.threads.count())?;
+    let frame = Seekable::of(&input)?;
+    let content = Content::open_as(frame.path(), input.name(), arguments.threads.count())?;
     let (compressed, nbytes) = sizes(&content, input.name())?;
     let progress = terminal.progress(&input.name().display().to_string(), Some(nbytes));
     let written = match output {
@@ -87,14 +84,6 @@ fn without_suffix(path: &Path) -> Result<PathBuf, Failure> {
         )),
         _ => Err(Failure::file(path, "expected a name with .b2frame, or --output")),
     }
-}
-
-/// Copies a stream to a temporary file.
-fn spool(input: &Input<'_>) -> Result<Spool, Failure> {
-    let spool = Spool::new()?;
-    let mut file = File::create_new(spool.path()).with_path(spool.path())?;
-    copy(&mut BufReader::new(input.open()?), input.name(), &mut file, spool.path())?;
-    Ok(spool)
 }
 
 /// Returns the sizes of the compressed and of the whole content in bytes.

@@ -6,9 +6,10 @@ use crate::boxes::{BOX_NBYTES, Boxes, nbytes};
 use crate::dtype::Dtype;
 use crate::dtype::text::{ItemText, push_hex};
 use crate::error::{Failure, WithPath};
-use crate::input::Content;
+use crate::input::{Content, is_dash};
 use crate::pipe::print_line;
 use crate::terminal::{Progress, Terminal};
+use crate::transfer::Seekable;
 use blosc2::AnyArray;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Cursor, Read};
@@ -34,9 +35,13 @@ pub(crate) fn run(arguments: &DiffArguments, terminal: &Terminal) -> Result<(), 
 
 /// Returns what differs, as text.
 fn compare(arguments: &DiffArguments, terminal: &Terminal) -> Result<Option<String>, Failure> {
+    if is_dash(&arguments.first) && is_dash(&arguments.second) {
+        return Err(Failure::usage("`-` twice, expected it once"));
+    }
     let threads = arguments.threads.count();
-    let first = Side::open(&arguments.first, threads)?;
-    let second = Side::open(&arguments.second, threads)?;
+    let files = (Seekable::new(&arguments.first)?, Seekable::new(&arguments.second)?);
+    let first = Side::open(files.0.path(), threads)?;
+    let second = Side::open(files.1.path(), threads)?;
     let progress = terminal.progress("diff", first.data.nbytes().or(second.data.nbytes()));
     match (&first.data, &second.data) {
         (Data::Array(a), Data::Array(b)) => array_difference((a, first.path), (b, second.path), &progress),
@@ -53,8 +58,8 @@ struct Side<'a> {
 /// What a file holds.
 enum Data {
     Array(AnyArray),
-    /// Bytes, with their number unless the file is a pipe.
-    Bytes(Box<dyn BufRead>, Option<u64>),
+    /// Bytes, with their number.
+    Bytes(Box<dyn BufRead>, u64),
 }
 
 impl<'a> Side<'a> {
@@ -65,7 +70,7 @@ impl<'a> Side<'a> {
                 Content::Array(array) => Data::Array(array),
                 Content::SuperChunk(schunk) => {
                     let nbytes = schunk.nbytes();
-                    Data::Bytes(Box::new(schunk.into_reader()), Some(nbytes))
+                    Data::Bytes(Box::new(schunk.into_reader()), nbytes)
                 }
             },
         };
@@ -83,13 +88,11 @@ fn plain_file(path: &Path) -> Result<Option<Data>, Failure> {
     let mut start = Vec::new();
     let frame_start_len = FRAME_START.len() as u64;
     file.by_ref().take(frame_start_len).read_to_end(&mut start).with_path(path)?;
-    // A frame is opened by its path; a pipe has none that could be read again.
-    if start == FRAME_START && metadata.is_file() {
+    if start == FRAME_START {
         return Ok(None);
     }
-    let nbytes = metadata.is_file().then_some(metadata.len());
     let bytes = BufReader::with_capacity(BUFFER_NBYTES, Cursor::new(start).chain(file));
-    Ok(Some(Data::Bytes(Box::new(bytes), nbytes)))
+    Ok(Some(Data::Bytes(Box::new(bytes), metadata.len())))
 }
 
 /// Returns what differs between two arrays, as text.
@@ -214,11 +217,7 @@ fn byte_difference(
         (Some(a), Some(b)) => {
             format!("{}offset {offset}: 0x{a:02x} and 0x{b:02x}", lengths.unwrap_or_default())
         }
-        // The length of a pipe is not known; the lengths differ.
-        _ => {
-            let lengths = lengths.unwrap_or_else(|| "lengths, ".to_owned());
-            format!("{lengths}the first {offset} bytes are equal")
-        }
+        _ => format!("{}the first {offset} bytes are equal", lengths.unwrap_or_default()),
     }))
 }
 
@@ -258,7 +257,7 @@ impl Data {
     fn nbytes(&self) -> Option<u64> {
         match self {
             Data::Array(array) => nbytes(&array.shape(), array.typesize()),
-            Data::Bytes(_, nbytes) => *nbytes,
+            Data::Bytes(_, nbytes) => Some(*nbytes),
         }
     }
 

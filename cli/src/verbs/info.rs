@@ -14,6 +14,7 @@ use crate::args::InfoArguments;
 use crate::error::Failure;
 use crate::results::Results;
 use crate::terminal::Terminal;
+use crate::transfer::Seekable;
 use describe::Description;
 use std::path::Path;
 use subject::Subject;
@@ -51,8 +52,9 @@ fn for_each(
 ) -> Result<bool, Failure> {
     let mut is_whole = true;
     for path in &arguments.files {
-        let subject = match Subject::open(path) {
-            Ok(subject) => subject,
+        let opened = Seekable::new(path).and_then(|file| Ok((Subject::open(file.path())?, file)));
+        let (subject, _file) = match opened {
+            Ok(opened) => opened,
             Err(failure) => {
                 is_whole = false;
                 terminal.error(failure.message().unwrap_or_default());
@@ -61,7 +63,7 @@ fn for_each(
         };
         let description = Description::new(&subject, arguments, terminal);
         print(&description)?;
-        is_whole &= report_unreadable(&description, path, terminal);
+        is_whole &= report_unreadable(&description, &subject.path, terminal);
     }
     Ok(is_whole)
 }

@@ -5,11 +5,13 @@ use crate::error::Failure;
 use crate::input::Content;
 use crate::ranges::Selection;
 use crate::terminal::Terminal;
+use crate::transfer::Seekable;
 use crate::values::{format_of, stdout, write_array, write_items};
 
 /// Runs the verb.
 pub(crate) fn run(arguments: &SliceArguments, _terminal: &Terminal) -> Result<(), Failure> {
-    let path = &arguments.file;
+    let file = Seekable::new(&arguments.file)?;
+    let path = file.path();
     let content = Content::open(path, arguments.threads.count())?;
     let selection = match &content {
         Content::Array(array) => Selection::parse(&arguments.ranges, &array.shape()),

@@ -10,8 +10,10 @@ use crate::damage::{DamagedPart, OtherData};
 use crate::error::{Failure, WithPath};
 use crate::input::{checksums_of, not_a_frame};
 use crate::kind::{Kind, stored_len};
+use crate::output::with_final_names;
 use crate::results::Results;
 use crate::terminal::{Progress, Terminal};
+use crate::transfer::Seekable;
 use blosc2::{Chunk, Decoder};
 use serde::Serialize;
 use std::path::Path;
@@ -68,13 +70,27 @@ pub(crate) fn run(arguments: &VerifyArguments, terminal: &Terminal) -> Result<()
 
 /// Checks the file or directory at `path`.
 fn check(path: &Path, threads: usize, progress: &Progress) -> Checked {
+    let file = match Seekable::new(path) {
+        Ok(file) => file,
+        Err(failure) => {
+            return Checked {
+                path: path.display().to_string(),
+                status: Status::Unreadable,
+                error: failure.message().map(str::to_owned),
+                has_checksums: None,
+                damages: Vec::new(),
+                other_data: None,
+            };
+        }
+    };
+    let path = file.path();
     let (status, error, damages) = match damages(path, threads, progress) {
         Ok(damages) if damages.is_empty() => (Status::Ok, None, damages),
         Ok(damages) => (Status::Damaged, None, damages),
         Err(failure) => (Status::Unreadable, failure.message().map(str::to_owned), Vec::new()),
     };
     Checked {
-        path: path.display().to_string(),
+        path: with_final_names(&path.display().to_string()),
         status,
         error,
         has_checksums: checksums_of(path),

@@ -146,8 +146,8 @@ fn pipes_are_compared_as_bytes() {
         (output.status.code().unwrap(), String::from_utf8(output.stdout).unwrap())
     };
     assert_eq!(run("012345"), (0, String::new()));
-    assert_eq!(run("0123"), (1, "a /dev/stdin: lengths, the first 4 bytes are equal\n".to_owned()));
-    assert_eq!(run("0x"), (1, "a /dev/stdin: offset 1: 0x31 and 0x78\n".to_owned()));
+    assert_eq!(run("0123"), (1, "a /dev/stdin: lengths 6 and 4, the first 4 bytes are equal\n".to_owned()));
+    assert_eq!(run("0x"), (1, "a /dev/stdin: lengths 6 and 2, offset 1: 0x31 and 0x78\n".to_owned()));
 }
 
 #[test]

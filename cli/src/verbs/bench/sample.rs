@@ -6,6 +6,7 @@ use crate::error::{Failure, WithPath};
 use crate::input::open_frame;
 use crate::kind::Kind;
 use crate::probe::{ItemSize, samples};
+use crate::transfer::Seekable;
 use blosc2::{Chunk, Codec, Filter, OpenOptions, Params};
 use std::fs::{self, File};
 use std::io::{Cursor, Read, Seek, SeekFrom};
@@ -37,7 +38,8 @@ struct Content {
 impl Sample {
     /// Reads the sample of a file.
     pub(super) fn read(arguments: &BenchArguments, threads: usize) -> Result<Sample, Failure> {
-        let path = &arguments.file;
+        let file = Seekable::new(&arguments.file)?;
+        let path = file.path();
         let mut content = open(path, threads)?;
         let content_bytes = content.nbytes;
         if content_bytes == 0 {

@@ -5,6 +5,7 @@ use super::metalayer::{self, ContentForm, Metalayer};
 use super::subject::{Subject, SubjectContent};
 use crate::args::InfoArguments;
 use crate::damage::OtherData;
+use crate::output::with_final_names;
 use crate::terminal::Terminal;
 use serde::Serialize;
 
@@ -78,7 +79,7 @@ impl Description<'_> {
             SubjectContent::Chunk(_) => Vec::new(),
         };
         Description {
-            path: subject.path.display().to_string(),
+            path: with_final_names(&subject.path.display().to_string()),
             kind: subject.type_name(),
             storage: subject.storage(),
             shape: array.map(|array| array.shape()),
