@@ -164,27 +164,16 @@ impl NewFrame {
     ///
     /// # Errors
     /// `FileWrite`, `FileOpen` if something exists at the destination by now.
-    pub(super) fn publish(mut self) -> Result<()> {
-        self.sync()?;
-        self.files.publish(false)?;
+    pub(super) fn publish(self) -> Result<()> {
+        let NewFrame { mut files, destination, disk, stream, .. } = self;
+        // Windows does not rename a directory in which a file is open.
+        drop(stream);
+        // After a power failure, a file must not have its name without its content.
+        disk.sync()?;
+        files.publish(false)?;
         // The frame is complete if its name is not on disk yet, so an error is no error of the repair.
-        if let Err(error) = replacement::sync_directory(&self.destination) {
-            trace::warning(|| format!("the directory of {}: {error}", self.destination.display()));
-        }
-        Ok(())
-    }
-
-    /// Waits until the files are on the storage device: after a power failure, a file must not have its name without its
-    /// content.
-    fn sync(&self) -> Result<()> {
-        let failed = |error| err!(FileWrite, "cannot synchronise the new frame: {error}");
-        if let Some(file) = self.stream.as_file() {
-            file.sync_all().map_err(failed)?;
-        }
-        for number in 0..self.nfiles {
-            if let Some(file) = self.disk.chunk_files()?.open(u64::from(number))?.as_file() {
-                file.sync_all().map_err(failed)?;
-            }
+        if let Err(error) = replacement::sync_directory(&destination) {
+            trace::warning(|| format!("the directory of {}: {error}", destination.display()));
         }
         Ok(())
     }
