@@ -335,9 +335,12 @@ for option; do
 done
 exec "$zig/bin/python" -m ziglang cc -target $1 "\$@"
 END
-    printf '#!/bin/sh\nexec "%s/bin/python" -m ziglang ar "$@"\n' "$zig" >"$zig/ar"
-    chmod +x "$zig/cc-$1" "$zig/ar"
-    cc=$zig/cc-$1 ar=$zig/ar
+    cc=$zig/cc-$1 ar=ar
+    # The archiver of MSVC has other options.
+    case $triple in *-msvc) ar=lib ;; esac
+    printf '#!/bin/sh\nexec "%s/bin/python" -m ziglang %s "$@"\n' "$zig" "$ar" >"$zig/$ar-of-zig"
+    ar=$zig/$ar-of-zig
+    chmod +x "$cc" "$ar"
     case $1 in *-macos*) install_darwin_linker ;; *-windows-*) install_dlltool "${1%%-*}" ;; esac
 }
 
