@@ -14,7 +14,8 @@
 #     check   the library is compiled; nothing runs
 # Platforms with another byte order or width of pointers also exchange frames and arrays with the library of this machine
 # (capi-tests/exchange.c). --short is the part that .ci/run calls: unit tests (in an emulator those of chunks, frames, arrays and
-# super-chunks), golden files, structs and the exchange, without optimisation.
+# super-chunks), golden files, structs and the exchange, without optimisation. In an empty build directory without ccache it takes
+# 3.9 minutes of processor time for musl, and 4.3 for s390x.
 #
 # PLATFORM_PROFILE is the Cargo profile of the tests (`dev` for all, `checks` for part and --short). CARGO_TARGET_DIR is
 # respected. QEMU_LD_PREFIX is the directory with the C library for the emulator.
