@@ -134,7 +134,11 @@ fn check_repair(
     if read.chunksize > 0 {
         assert_eq!((read.chunksize, read.nbytes), (repaired.chunksize, repaired.nbytes), "{what}");
     }
-    assert_eq!(read.metalayers, repaired.metalayers, "{what}");
+    // The repaired frame is no array if the chunks do not fit the metalayer.
+    let is_array = !reports.iter().any(|damage| damage.message.contains("the array does not fit its chunks"));
+    let is_kept = |name: &[u8]| is_array || name != b"b2nd";
+    let metalayers: Vec<_> = read.metalayers.iter().filter(|(name, _)| is_kept(name)).cloned().collect();
+    assert_eq!(metalayers, repaired.metalayers, "{what}");
     let whole_vlmetalayers: Vec<_> =
         read.vlmetalayers.iter().filter(|(_, content)| content.is_ok()).cloned().collect();
     assert_eq!(whole_vlmetalayers, repaired.vlmetalayers, "{what}");
