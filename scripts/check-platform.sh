@@ -479,8 +479,8 @@ wasi_programs() {
     done
 }
 
-# Builds the archive, which a program is linked with. The Emscripten of Debian 12 (3.1.6) is older than the standard library of
-# Rust expects: programs that use files do not run.
+# Builds the archive, which a program is linked with. Programs that use files end with an error in the standard library of Rust;
+# the Emscripten is that of Debian 12, 3.1.6.
 build_for_emscripten() {
     say "the archive, its symbols, and a program in node"
     cargo rustc --quiet --lib --crate-type staticlib --profile "$profile" --target "$triple"
