@@ -20,7 +20,8 @@ use bytemuck::{NoUninit, Zeroable};
 ///
 /// ```
 /// use blosc2::{Array, Element, Result};
-/// use bytemuck::{Pod, Zeroable};
+/// use bytemuck::{Pod, Zeroable}; // with the feature `derive`
+/// # use bytemuck_derive::{Pod, Zeroable};
 ///
 /// #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 /// #[repr(C)]
