@@ -3,6 +3,7 @@
 mod commands;
 
 use commands::{Cli, names, numbers, random, signal};
+use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::Child;
@@ -131,7 +132,11 @@ fn an_interrupted_command_removes_its_temporary_files() {
             // The command waits for stdin.
             let mut child = cli.start(arguments);
             // Waiting for the command closes its stdin otherwise.
-            let _stdin = child.stdin.take();
+            let mut stdin = child.stdin.take().unwrap();
+            if arguments[0] == "compress" {
+                // The sample from which the item size is found.
+                stdin.write_all(&[0; 64 << 10]).unwrap();
+            }
             wait_for_temporary_file(&cli.path(directory));
             // The file or directory is created under its name a moment later.
             std::thread::sleep(Duration::from_millis(100));
