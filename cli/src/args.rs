@@ -183,7 +183,7 @@ impl ChecksumArguments {
 /// Durability of the files that are written.
 #[derive(Debug, Args)]
 pub(crate) struct DurabilityArguments {
-    /// What the new file survives
+    /// Events after which the new file is whole
     #[arg(
         long,
         value_name = "LEVEL",

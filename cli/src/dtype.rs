@@ -11,7 +11,7 @@ const MAX_SIZE: usize = i32::MAX as usize;
 /// Size of a character of a `U` item in bytes.
 const CHARACTER_SIZE: usize = 4;
 
-/// What the bytes of an item mean.
+/// The meaning of the bytes of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Bool,

@@ -9,7 +9,7 @@ use std::path::Path;
 /// expression. The chunks of its file are zeros.
 const OBJECT_METALAYER: &str = "b2o";
 
-/// What a Blosc2 file holds.
+/// The content of a Blosc2 file.
 pub(crate) enum Content {
     /// An array.
     Array(AnyArray),

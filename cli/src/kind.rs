@@ -1,4 +1,4 @@
-//! What a path holds, from its first bytes.
+//! The content of a path, from its first bytes.
 
 use crate::error::{Failure, WithPath};
 use std::fs::{self, File};
@@ -7,14 +7,14 @@ use std::path::Path;
 
 /// Length of the shortest header of a chunk in bytes.
 const CHUNK_HEADER_LEN: usize = 16;
-/// What the header of a frame has behind the two bytes that introduce it.
+/// The bytes that the header of a frame has behind the two bytes that introduce it.
 const FRAME_MAGIC: &[u8; 8] = b"b2frame\0";
 /// The file with the header and the index, in the directory of a sparse frame.
 const INDEX_FILE: &str = "chunks.b2frame";
 /// The last version of the format of chunks that has been defined; the first one is 1.
 const LAST_CHUNK_VERSION: u8 = 6;
 
-/// What a path holds.
+/// The content of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A super-chunk or an array in a file.

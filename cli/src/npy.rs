@@ -14,7 +14,7 @@ const MAX_DIMENSIONS: usize = 64;
 /// The items begin at a multiple of this number of bytes.
 const ALIGNMENT: usize = 64;
 
-/// What a header says.
+/// The fields of a header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
     pub dtype: Dtype,

@@ -1,5 +1,4 @@
-//! What the command does differently from system to system: files that no other user can read, interrupts, and stdout as a
-//! file.
+//! Functions of the command that differ between systems: files that no other user can read, interrupts, and stdout as a file.
 
 use std::fs::{File, Permissions};
 use std::io;

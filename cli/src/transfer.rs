@@ -1,4 +1,4 @@
-//! What `compress` and `decompress` have in common: inputs, destinations, and the steps from one to the other.
+//! Code that `compress` and `decompress` share: inputs, destinations, and the steps from one to the other.
 
 use crate::args::FileArguments;
 use crate::error::{Failure, WithPath};
@@ -71,7 +71,7 @@ impl<'a> Destination<'a> {
         };
         match OutputPlace::new(&path, input.path, files.force)? {
             OutputPlace::File(file) => Ok(Output::File(file)),
-            // Of a device, nobody knows whether it keeps the bytes.
+            // A device may discard the bytes, so the input must stay.
             OutputPlace::Stream(_) if files.rm => {
                 Err(Failure::usage(format!("--rm with {}, which is no file", path.display())))
             }

@@ -19,23 +19,20 @@ pub type Result<T> = std::result::Result<T, Error>;
 /// assert_eq!(error.kind(), std::io::ErrorKind::NotFound);
 /// ```
 #[derive(Debug)]
-pub struct Error {
-    reason: Reason,
-    /// The error of the operating system, or of a stream, that is the cause.
-    cause: Option<io::Error>,
-}
+pub struct Error(Reason);
 
+/// Where the error comes from, with the error of the operating system that is its cause, if there is one.
 #[derive(Debug)]
 enum Reason {
-    Library(blosc2_core::Error),
-    Message(ErrorKind, String),
-    /// The cause, an error of a stream.
-    Stream,
+    Library(blosc2_core::Error, Option<io::Error>),
+    Message(ErrorKind, String, Option<io::Error>),
+    /// An error of a stream, which is its own cause.
+    Stream(io::Error),
 }
 
 impl Error {
     pub(crate) fn new(kind: ErrorKind, message: String) -> Error {
-        Error { reason: Reason::Message(kind, message), cause: None }
+        Error(Reason::Message(kind, message, None))
     }
 
     /// Returns an error for an argument that is not valid.
@@ -43,17 +40,24 @@ impl Error {
         Error::new(ErrorKind::InvalidParam, message)
     }
 
-    /// Returns the error, caused by one of that kind.
-    pub(crate) fn caused_by(self, kind: io::ErrorKind) -> Error {
-        Error { cause: Some(kind.into()), ..self }
+    /// Returns an error that is caused by one of the operating system, of the kind `cause`.
+    pub(crate) fn with_cause(kind: ErrorKind, message: String, cause: io::ErrorKind) -> Error {
+        Error(Reason::Message(kind, message, Some(cause.into())))
+    }
+
+    fn cause(&self) -> Option<&io::Error> {
+        match &self.0 {
+            Reason::Library(_, cause) | Reason::Message(_, _, cause) => cause.as_ref(),
+            Reason::Stream(cause) => Some(cause),
+        }
     }
 
     /// Returns the kind of the error. That of an error of a stream is `FileRead`.
     pub fn kind(&self) -> ErrorKind {
-        match &self.reason {
-            Reason::Library(error) => error.kind(),
-            Reason::Message(kind, _) => *kind,
-            Reason::Stream => ErrorKind::FileRead,
+        match &self.0 {
+            Reason::Library(error, _) => error.kind(),
+            Reason::Message(kind, ..) => *kind,
+            Reason::Stream(_) => ErrorKind::FileRead,
         }
     }
 
@@ -65,39 +69,38 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (&self.reason, &self.cause) {
-            (Reason::Library(error), _) => write!(f, "{error:#}"),
-            (Reason::Message(kind, message), _) => {
+        match &self.0 {
+            Reason::Library(error, _) => write!(f, "{error:#}"),
+            Reason::Message(kind, message, _) => {
                 write!(f, "{}: {message}", kind.message().to_str().unwrap_or_default())
             }
-            (Reason::Stream, Some(cause)) => cause.fmt(f),
-            (Reason::Stream, None) => Ok(()),
+            Reason::Stream(error) => error.fmt(f),
         }
     }
 }
 
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.cause.as_ref().map(|cause| cause as _)
+        self.cause().map(|cause| cause as _)
     }
 }
 
 impl From<blosc2_core::Error> for Error {
     fn from(error: blosc2_core::Error) -> Error {
         let cause = error.cause();
-        Error { reason: Reason::Library(error), cause }
+        Error(Reason::Library(error, cause))
     }
 }
 
 impl From<io::Error> for Error {
     fn from(error: io::Error) -> Error {
-        error.downcast().unwrap_or_else(|error| Error { reason: Reason::Stream, cause: Some(error) })
+        error.downcast().unwrap_or_else(|error| Error(Reason::Stream(error)))
     }
 }
 
 impl From<Error> for io::Error {
     fn from(error: Error) -> io::Error {
-        let kind = match (&error.cause, error.kind()) {
+        let kind = match (error.cause(), error.kind()) {
             (Some(cause), _) => cause.kind(),
             (None, ErrorKind::InvalidParam | ErrorKind::InvalidIndex) => io::ErrorKind::InvalidInput,
             (None, ErrorKind::MemoryAlloc) => io::ErrorKind::OutOfMemory,
@@ -105,7 +108,7 @@ impl From<Error> for io::Error {
             (None, _) => io::ErrorKind::InvalidData,
         };
         match error {
-            Error { reason: Reason::Stream, cause: Some(cause) } => cause,
+            Error(Reason::Stream(error)) => error,
             error => io::Error::new(kind, error),
         }
     }

@@ -199,8 +199,8 @@ impl OpenOptions {
         }
         let exists = core::exists(path)?;
         if exists && self.create_new {
-            let error = Error::new(ErrorKind::FileOpen, format!("{} exists already", path.display()));
-            return Err(error.caused_by(std::io::ErrorKind::AlreadyExists));
+            let message = format!("{} exists already", path.display());
+            return Err(Error::with_cause(ErrorKind::FileOpen, message, std::io::ErrorKind::AlreadyExists));
         }
         let is_new = self.create_new || self.truncate || (self.create && !exists);
         if is_new && self.offset != 0 {

@@ -1,8 +1,8 @@
 //! Services of the operating system that the standard library does not provide, or not on every system.
 //!
 //! Each system has a folder with the same items: `unix` (Linux, macOS and other Unix systems, Emscripten), `windows` and
-//! `wasi`. `posix` has those that Unix and WASI share, `absent` those that stand for missing services. Elsewhere only `abi` depends on the operating system, for types of the C
-//! headers that differ: the test `tests/repository/systems.rs` forbids other `cfg` on it.
+//! `wasi`. `posix` has those that Unix and WASI share, `absent` those that stand for missing services. Elsewhere only `abi`
+//! depends on the operating system, for types of the C headers that differ: the test `tests/repository/systems.rs` forbids other `cfg` on it.
 
 mod absent;
 #[cfg(any(unix, windows))]

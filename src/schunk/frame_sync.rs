@@ -63,7 +63,13 @@ impl<'a> ChunkAccess<'a> {
     #[inline(always)]
     pub(super) fn without_frame(lock_proof: LockProof<'a, SuperChunk>) -> ChunkAccess<'a> {
         assert!(lock_proof.frame().is_none(), "the super-chunk has a frame, expected separate chunks");
-        ChunkAccess { lock_proof, header: None, generation: Some(0), unlocked_since: None }
+        ChunkAccess::in_memory(lock_proof, None)
+    }
+
+    /// Returns access to chunks in memory, which only this handle changes; `header` is that of their frame.
+    #[inline(always)]
+    fn in_memory(lock_proof: LockProof<'a, SuperChunk>, header: Option<&'a FrameHeader>) -> ChunkAccess<'a> {
+        ChunkAccess { lock_proof, header, generation: Some(0), unlocked_since: None }
     }
 
     pub(super) fn lock_proof(self) -> LockProof<'a, SuperChunk> {
@@ -126,12 +132,7 @@ impl SuperChunk {
     #[inline(always)]
     fn with_memory_access<R>(&self, read: impl FnOnce(ChunkAccess<'_>) -> Result<R>) -> Result<R> {
         let guard = self.read_lock();
-        read(ChunkAccess {
-            lock_proof: guard.lock_proof(),
-            header: None,
-            generation: Some(0),
-            unlocked_since: None,
-        })
+        read(ChunkAccess::in_memory(guard.lock_proof(), None))
     }
 
     /// As [`with_read_access`](Self::with_read_access), for a super-chunk with a frame in memory.
@@ -143,12 +144,7 @@ impl SuperChunk {
     ) -> Result<R> {
         let guard = self.read_lock();
         let header = frame.header()?;
-        read(ChunkAccess {
-            lock_proof: guard.lock_proof(),
-            header: Some(&header),
-            generation: Some(0),
-            unlocked_since: None,
-        })
+        read(ChunkAccess::in_memory(guard.lock_proof(), Some(&header)))
     }
 
     /// As [`with_read_access`](Self::with_read_access), for a super-chunk with a frame on disk.

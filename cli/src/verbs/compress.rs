@@ -51,13 +51,13 @@ pub(crate) fn whole_items(size: Size, typesize: usize) -> Result<usize, Failure>
     Ok(size.0 - size.0 % typesize)
 }
 
-/// What is the same for all inputs.
+/// The values that are the same for all inputs.
 struct Compression<'a> {
     arguments: &'a CompressArguments,
     terminal: &'a Terminal,
 }
 
-/// What was written.
+/// The files that were written, and their sizes.
 struct Written {
     /// The sizes of the content and of the frame in bytes.
     sizes: [u64; 2],

@@ -55,7 +55,7 @@ struct Side<'a> {
     data: Data,
 }
 
-/// What a file holds.
+/// The content of a file.
 enum Data {
     Array(AnyArray),
     /// Bytes, with their number.

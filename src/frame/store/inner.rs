@@ -103,7 +103,8 @@ impl DiskInner {
 }
 
 /// The lock of the state of a frame. A child of `fork()` has one of its own from
-/// [`discard_inherited_state`](super::disk_frame::DiskFrame::discard_inherited_state) on: threads of its parent may have held the lock at the fork.
+/// [`discard_inherited_state`](super::disk_frame::DiskFrame::discard_inherited_state) on: threads of its parent may have held
+/// the lock at the fork.
 pub(in crate::frame) struct InnerLock(PerProcess<RwLock<DiskInner>>);
 
 impl InnerLock {

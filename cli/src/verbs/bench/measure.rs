@@ -12,7 +12,7 @@ const LEAST_REPETITIONS: usize = 2;
 /// No repetition starts after this time, for each of the two directions of a combination.
 const TIME_LIMIT: Duration = Duration::from_millis(250);
 
-/// What was measured.
+/// The measurements.
 #[derive(Clone, Copy)]
 pub(super) struct Row {
     pub cell: Cell,

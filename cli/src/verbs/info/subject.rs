@@ -20,7 +20,7 @@ pub(super) struct Subject {
     pub content: SubjectContent,
 }
 
-/// What a file or directory holds.
+/// The content of a file or directory.
 pub(super) enum SubjectContent {
     /// A super-chunk, and the array in it.
     Frame(Box<SuperChunk>, Option<AnyArray>),
