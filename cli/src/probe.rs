@@ -1,4 +1,5 @@
 //! The item size of content without a type: that in the header of a NumPy file, or the one with which samples are smallest.
+//! `scripts/check-item-sizes.py` compares it with the true size and with 1 on content drawn at random.
 
 use crate::array_reader::resize;
 use crate::error::{Failure, WithPath};
