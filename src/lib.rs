@@ -14,6 +14,7 @@
 //! | [`environment`], [`trace`] | environment variables; diagnostics on stderr |
 //! | [`sync`] | atomics, locks and threads, which the model tests replace |
 //! | [`held_locks`] | the list of locks that a thread holds while functions of the program may run |
+//! | [`crc32c`] | CRC-32C, the checksum of frames |
 //! | [`fork_count`] | the number of forks: which process state belongs to |
 //! | [`tuning`] | thresholds and mechanisms that `scripts/tune` measures |
 //! | [`thread`] | the id of the current thread, and whether the process has other threads |
@@ -51,6 +52,7 @@ mod buffers;
 pub mod capi;
 mod chunk;
 mod codec;
+mod crc32c;
 mod environment;
 pub mod error;
 mod fallible;

@@ -11,7 +11,8 @@ const SYSTEMS: [&str; 7] =
 const SYSTEM_MODULES: [&str; 3] = ["src/abi/", "src/os/", "cli/src/os.rs"];
 
 /// The modules that may depend on the processor: kernels, and their dispatch.
-const PROCESSOR_MODULES: [&str; 4] = ["src/b2nd/rows.rs", "src/codec/", "src/filter/", "src/os/"];
+const PROCESSOR_MODULES: [&str; 5] =
+    ["src/b2nd/rows.rs", "src/codec/", "src/crc32c.rs", "src/filter/", "src/os/"];
 
 /// Returns the lines of `source` outside tests with a `cfg` that contains one of `conditions`.
 fn lines_with<'a>(source: &'a str, conditions: &'a [&str]) -> impl Iterator<Item = &'a str> {

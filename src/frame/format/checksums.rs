@@ -8,6 +8,7 @@
 
 use super::header::FrameHeader;
 use super::trailer::FINGERPRINT_LEN;
+pub(in crate::frame) use crate::crc32c::checksum;
 use crate::environment;
 use crate::error::{Result, ensure, err};
 use crate::fallible;
@@ -110,11 +111,6 @@ const ROOT_MAGIC: [u8; 4] = *b"b2c1";
 const ROOT_TYPE: [u8; 2] = [0xd8, 3];
 /// See [`ROOT_TYPE`].
 const NO_ROOT_TYPE: [u8; 2] = [0xd8, 0];
-/// Returns the checksum of some bytes.
-pub(in crate::frame) fn checksum(bytes: &[u8]) -> u32 {
-    crc_fast::crc32_iscsi(bytes)
-}
-
 /// Returns the length of the table of a frame with `nchunks` chunks, of which `stored` full pages are at places of their
 /// own, in bytes.
 pub(in crate::frame) fn table_len(nchunks: usize, stored: usize) -> u64 {

@@ -6,7 +6,8 @@
 
 #![forbid(unsafe_code)]
 
-use super::checksums::{checksum, expect};
+use super::checksums::expect;
+use crate::crc32c::{self, checksum};
 use crate::error::Result;
 use crate::fallible;
 use std::ops::Range;
@@ -50,11 +51,9 @@ pub(in crate::frame) fn chunk_checksum(chunk: &[u8]) -> u32 {
     if units == 0 {
         return checksum(chunk);
     }
-    let mut digest = crc_fast::Digest::new(crc_fast::CrcAlgorithm::Crc32Iscsi);
-    for unit in 0..units {
-        digest.update(&checksum(&chunk[unit_range(unit, chunk.len())]).to_le_bytes());
-    }
-    digest.finalize() as u32
+    (0..units).fold(0, |sum, unit| {
+        crc32c::append(sum, &checksum(&chunk[unit_range(unit, chunk.len())]).to_le_bytes())
+    })
 }
 
 /// The checksums of the units of a chunk, and which of the units were checked.
@@ -122,7 +121,7 @@ impl UnitChecks {
         let mut rest: &[u8] = &[];
         for (unit, &expected) in self.sums.iter().enumerate().skip(start / UNIT_LEN) {
             let range = unit_range(unit, self.chunk_len);
-            let mut digest = crc_fast::Digest::new(crc_fast::CrcAlgorithm::Crc32Iscsi);
+            let mut sum = 0;
             let mut missing = range.len();
             while missing > 0 {
                 if rest.is_empty() {
@@ -130,12 +129,12 @@ impl UnitChecks {
                     rest = next;
                 }
                 let (part, behind) = rest.split_at(missing.min(rest.len()));
-                digest.update(part);
+                sum = crc32c::append(sum, part);
                 missing -= part.len();
                 rest = behind;
             }
             let part = format_args!("bytes {} to {} of the chunk", range.start, range.end);
-            expect(part, expected, digest.finalize() as u32)?;
+            expect(part, expected, sum)?;
             self.is_verified[unit / 64].fetch_or(1 << (unit % 64), Ordering::Relaxed);
         }
         Ok(())

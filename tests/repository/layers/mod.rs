@@ -25,7 +25,7 @@ const LAYERS: &[&[&str]] = &[
     &["filter"],
     &["chunk"],
     &["buffers", "fallible", "held_locks", "out_buffer", "thread", "trace"],
-    &["abi", "environment", "fork_count", "sync"],
+    &["abi", "crc32c", "environment", "fork_count", "sync"],
     &["os"],
     &["error", "tuning"],
 ];
