@@ -185,9 +185,9 @@ set_environment() {
     export "CARGO_TARGET_${upper}_RUSTFLAGS=$rustflags" CARGO_PROFILE_DEV_DEBUG=false CARGO_INCREMENTAL=0
     # The profile `checks` is that of releases, but tests find overflows.
     export CARGO_PROFILE_CHECKS_OVERFLOW_CHECKS=true
-    # The fetched reference library is for this machine: the tests that compare with it are skipped.
+    # The fetched releases of the C library are for this machine: the tests that compare with them are skipped.
     if [ -z "${BLOSC2_REFERENCE-}" ]; then
-        export BLOSC2_REFERENCE=
+        export BLOSC2_REFERENCE= BLOSC2_OLD_RELEASES=
         unset BLOSC2_REQUIRE_REFERENCE BLOSC2_REQUIRE_PYTHON BLOSC2_PYTHON
     fi
 }
