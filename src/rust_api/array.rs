@@ -61,6 +61,18 @@ fn extent(value: u32) -> Result<i32> {
     i32::try_from(value).map_err(|_| err!(InvalidParam, "the extent {value} exceeds 2^31 - 1"))
 }
 
+/// A box that is in its array: the coordinates of the start and the stop, and the extents.
+struct CheckedBox {
+    ndim: usize,
+    corners_and_shape: [[i64; MAX_DIM]; 3],
+}
+
+impl CheckedBox {
+    fn corners_and_shape(&self) -> [&[i64]; 3] {
+        self.corners_and_shape.each_ref().map(|numbers| &numbers[..self.ndim])
+    }
+}
+
 /// Returns extents or coordinates for the core.
 fn signed_all(values: &[u64]) -> Result<Vec<i64>> {
     values.iter().map(|&value| super::schunk::signed(value)).collect()
@@ -245,39 +257,49 @@ impl ArrayHandle {
 
     /// Reads the box from `start` to `stop` into `dest`, in C order.
     pub fn read_box(&self, start: &[u64], stop: &[u64], dest: &mut [u8]) -> Result<()> {
-        let [start, stop, shape] = self.check_box(start, stop, dest.len())?;
+        let checked = self.check_box(start, stop, dest.len())?;
         if dest.is_empty() {
             return Ok(());
         }
-        self.inner.get_box(&start, &stop, &shape, OutBuffer::from(dest), true)
+        let [start, stop, shape] = checked.corners_and_shape();
+        self.inner.get_box(start, stop, shape, OutBuffer::from(dest), true)
     }
 
     /// Overwrites the box from `start` to `stop` with `src`, in C order.
     pub fn write_box(&self, start: &[u64], stop: &[u64], src: &[u8]) -> Result<()> {
-        let [start, stop, shape] = self.check_box(start, stop, src.len())?;
+        let checked = self.check_box(start, stop, src.len())?;
         if src.is_empty() {
             return Ok(());
         }
-        self.inner.set_box(&start, &stop, &shape, src)
+        let [start, stop, shape] = checked.corners_and_shape();
+        self.inner.set_box(start, stop, shape, src)
     }
 
-    fn check_box(&self, start: &[u64], stop: &[u64], len: usize) -> Result<[Vec<i64>; 3]> {
-        let shape = self.shape();
-        let fits = start.len() == shape.len()
-            && stop.len() == shape.len()
-            && (0..shape.len()).all(|dim| start[dim] <= stop[dim] && stop[dim] <= shape[dim]);
+    /// Checks that a box is in the array, and that its items have `len` bytes.
+    fn check_box(&self, start: &[u64], stop: &[u64], len: usize) -> Result<CheckedBox> {
+        let geometry = self.inner.geometry();
+        let shape = geometry.shape();
+        let ndim = shape.len();
+        let mut checked = CheckedBox { ndim, corners_and_shape: [[0; MAX_DIM]; 3] };
+        let mut nbytes = Some(self.typesize());
+        let mut fits = start.len() == ndim && stop.len() == ndim;
+        for (dim, ((&start, &stop), &extent)) in start.iter().zip(stop).zip(shape).enumerate() {
+            fits &= start <= stop && stop <= extent.unsigned_abs();
+            let count = stop.wrapping_sub(start);
+            nbytes = nbytes.and_then(|n| n.checked_mul(usize::try_from(count).ok()?));
+            // An extent of the array is an `i64`, and the other numbers are below it if the box fits.
+            for (numbers, number) in checked.corners_and_shape.iter_mut().zip([start, stop, count]) {
+                numbers[dim] = number as i64;
+            }
+        }
         ensure!(fits, InvalidParam, "the box from {start:?} to {stop:?} is not in the shape {shape:?}");
-        let extents: Vec<u64> = start.iter().zip(stop).map(|(start, stop)| stop - start).collect();
-        let nitems =
-            extents.iter().try_fold(1usize, |n, &extent| n.checked_mul(usize::try_from(extent).ok()?));
-        let expected = nitems.and_then(|n| n.checked_mul(self.typesize()));
         ensure!(
-            expected == Some(len),
+            nbytes == Some(len),
             InvalidParam,
-            "the buffer has {len} bytes, expected {extents:?} items of {} bytes",
+            "the buffer has {len} bytes, expected the items from {start:?} to {stop:?}, of {} bytes each",
             self.typesize(),
         );
-        Ok([signed_all(start)?, signed_all(stop)?, signed_all(&extents)?])
+        Ok(checked)
     }
 
     /// Reads the items at all combinations of the coordinates in `lists`, one list for each dimension.

@@ -7,7 +7,7 @@ use crate::abi::{
     BLOSC2_IO_DEFAULTS, BLOSC2_IO_FILESYSTEM_MMAP, BLOSC2_STDIO_MMAP_DEFAULTS, CBool, blosc2_cparams,
     blosc2_dparams, blosc2_io, blosc2_stdio_mmap, blosc2_stdio_params,
 };
-use crate::error::{Error, Result, ensure, err};
+use crate::error::{Error, ErrorKind, Result, ensure, err};
 use crate::frame::store::{DiskFrame, Frame};
 use crate::io::paths;
 use crate::malloc::MallocVec;
@@ -369,16 +369,15 @@ impl SuperChunkRef<'_> {
 
     /// Returns the content of a metalayer; `None` if there is none of that name.
     pub fn metalayer(self, list: MetalayerKind, name: &str) -> Result<Option<Vec<u8>>> {
-        let all = || self.0.copy_metalayers(list);
-        match list {
-            MetalayerKind::Fixed => {
-                Ok(all()?.into_iter().find(|(other, _)| other == name.as_bytes()).map(|(_, content)| content))
-            }
-            MetalayerKind::Variable if !all()?.iter().any(|(other, _)| other == name.as_bytes()) => Ok(None),
-            MetalayerKind::Variable => {
-                let (_, content) = self.0.vlmeta_get(&c_text(name)?)?;
-                Ok(Some(content?.to_vec()))
-            }
+        // No metalayer has a name with a NUL byte.
+        let Ok(name) = c_text(name) else { return Ok(None) };
+        if list == MetalayerKind::Fixed {
+            return self.0.meta_copy(&name);
+        }
+        match self.0.vlmeta_get(&name) {
+            Ok((_, content)) => Ok(Some(content?.to_vec())),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
         }
     }
 

@@ -251,6 +251,13 @@ impl SuperChunk {
         self.has_metalayer(c"b2nd") || self.has_metalayer(c"caterva")
     }
 
+    /// Returns a copy of the content of a fixed metalayer; `None` if there is none of that name.
+    pub(crate) fn meta_copy(&self, name: &CStr) -> Result<Option<Vec<u8>>> {
+        let lock = self.read_lock();
+        let found = lock.lock_proof().find_metalayer(MetalayerKind::Fixed, name);
+        found.map(|(_, content)| fallible::copy_of(content)).transpose()
+    }
+
     /// Returns a copy of the metalayer that describes an array: `b2nd`, or the older `caterva`. `None` if the
     /// super-chunk holds no array.
     pub(crate) fn array_meta(&self) -> Result<Option<Vec<u8>>> {
