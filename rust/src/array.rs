@@ -12,6 +12,7 @@ use blosc2_core::rust_api::schunk::{FileAccess, NewStorage, SuperChunkRef};
 use std::marker::PhantomData;
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 
 /// An N-dimensional array whose items have any type: their bytes are read and written. See [`Array`] for items of a
 /// known type.
@@ -28,7 +29,8 @@ use std::path::Path;
 /// # Ok::<(), blosc2::Error>(())
 /// ```
 pub struct AnyArray {
-    core: ArrayHandle,
+    // In an `Arc`, because threads that read ahead refer to it.
+    core: Arc<ArrayHandle>,
     is_writable: bool,
 }
 
@@ -45,7 +47,7 @@ impl std::fmt::Debug for AnyArray {
 
 impl AnyArray {
     pub(crate) fn from_core(core: ArrayHandle, is_writable: bool) -> AnyArray {
-        AnyArray { core, is_writable }
+        AnyArray { core: Arc::new(core), is_writable }
     }
 
     /// Opens a copy of a frame in memory.
@@ -53,7 +55,7 @@ impl AnyArray {
     /// # Errors
     /// As [`open`](Self::open).
     pub fn from_frame(frame: &[u8]) -> Result<AnyArray> {
-        Ok(AnyArray { core: ArrayHandle::from_frame(frame)?, is_writable: true })
+        Ok(AnyArray::from_core(ArrayHandle::from_frame(frame)?, true))
     }
 
     fn schunk(&self) -> Result<SuperChunkRef<'_>> {
@@ -61,6 +63,10 @@ impl AnyArray {
     }
 
     fn core_mut(&mut self) -> Result<&ArrayHandle> {
+        self.writable_core()
+    }
+
+    fn writable_core(&self) -> Result<&ArrayHandle> {
         if !self.is_writable {
             return Err(read_only());
         }
@@ -151,19 +157,19 @@ impl AnyArray {
         Ok(self.core_mut()?.write_box(&start, &stop, items)?)
     }
 
+    pub(crate) fn write_box_shared(&self, ranges: &[Range<u64>], items: &[u8]) -> Result<()> {
+        let (start, stop) = corners(ranges);
+        Ok(self.writable_core()?.write_box_in_parallel(&start, &stop, items)?)
+    }
+
     pub(crate) fn read_box(&self, ranges: &[Range<u64>], dest: &mut [u8]) -> Result<()> {
         let (start, stop) = corners(ranges);
         Ok(self.core.read_box(&start, &stop, dest)?)
     }
 
     /// Returns the length of the items in a box in bytes.
-    pub(crate) fn box_nbytes(&self, ranges: &[Range<u64>]) -> Result<usize> {
-        let nitems = ranges
-            .iter()
-            .try_fold(1usize, |n, range| n.checked_mul(usize::try_from(range.end - range.start).ok()?));
-        nitems.and_then(|n| n.checked_mul(self.typesize())).ok_or_else(|| {
-            Error::new(ErrorKind::MemoryAlloc, format!("the items of {ranges:?} do not fit into memory"))
-        })
+    fn box_nbytes(&self, ranges: &[Range<u64>]) -> Result<usize> {
+        box_nbytes(ranges, self.typesize())
     }
 
     /// Changes the shape. New items are zeros.
@@ -272,7 +278,7 @@ impl AnyArray {
         let compress =
             params.map(|params| params.clone().typesize(self.typesize()).settings()).transpose()?;
         let core = self.core.copy(&place, compress.as_ref(), &settings)?;
-        Ok(AnyArray { core, is_writable: true })
+        Ok(AnyArray::from_core(core, true))
     }
 
     /// Waits until all changes survive a loss of power.
@@ -287,6 +293,29 @@ impl AnyArray {
 /// Returns the first and the last corner of a box.
 fn corners(ranges: &[Range<u64>]) -> (Vec<u64>, Vec<u64>) {
     ranges.iter().map(|range| (range.start, range.end)).unzip()
+}
+
+/// Returns the length, in bytes, of the items of `typesize` bytes in a box.
+fn box_nbytes(ranges: &[Range<u64>], typesize: usize) -> Result<usize> {
+    let nitems = ranges
+        .iter()
+        .try_fold(1usize, |n, range| n.checked_mul(usize::try_from(range.end - range.start).ok()?));
+    nitems.and_then(|n| n.checked_mul(typesize)).ok_or_else(|| {
+        Error::new(ErrorKind::MemoryAlloc, format!("the items of {ranges:?} do not fit into memory"))
+    })
+}
+
+/// Reads items of an array, and may outlive the borrow of the array.
+pub(crate) struct SharedReader(Arc<ArrayHandle>);
+
+impl SharedReader {
+    /// Returns the items of a box, which is inside the array.
+    pub(crate) fn read_items<T: Element>(&self, ranges: &[Range<u64>]) -> Result<Vec<T>> {
+        let mut items = vec_of(box_nbytes(ranges, size_of::<T>())? / size_of::<T>())?;
+        let (start, stop) = corners(ranges);
+        T::fill_from(&mut items, |bytes| Ok(self.0.read_box(&start, &stop, bytes)?))?;
+        Ok(items)
+    }
 }
 
 /// An N-dimensional array of items of type `T`: compressed in chunks, of which parts are read and written.
@@ -362,9 +391,12 @@ impl<T: Element> Array<T> {
     }
 
     pub(crate) fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<T>> {
-        let mut items = vec_of(self.box_nbytes(ranges)? / size_of::<T>())?;
-        T::fill_from(&mut items, |bytes| self.read_box(ranges, bytes))?;
-        Ok(items)
+        self.shared_reader().read_items(ranges)
+    }
+
+    /// Returns a reader that a thread may keep.
+    pub(crate) fn shared_reader(&self) -> SharedReader {
+        SharedReader(self.array.core.clone())
     }
 
     /// Reads the items in a box into `dest`, in C order.

@@ -30,8 +30,9 @@
 //! Chunks, files and arrays are those of C-Blosc2 3, in both directions. Single chunks of Blosc 1 can be read.
 //!
 //! # Threads
-//! All types are `Send` and `Sync`, so that any number of threads may read one super-chunk or array; a change needs
-//! `&mut`. [`Params::threads`] and [`OpenOptions::threads`] set the number of threads that work on one call.
+//! All types are `Send` and `Sync`, so that any number of threads may read one super-chunk or array. A change needs
+//! `&mut`, except for the items of an array: [`Array::write_shared`] and [`Array::write_chunk`] write them from several
+//! threads. [`Params::threads`] and [`OpenOptions::threads`] set the number of threads that work on one call.
 //!
 //! # Environment
 //! The environment variables of C-Blosc2 that override parameters (`BLOSC_CLEVEL`, `BLOSC_COMPRESSOR`, `BLOSC_NTHREADS`
@@ -39,7 +40,7 @@
 //!
 //! # Features
 //! `ndlz` and `zfp` (codecs), `plugins` (more filters) and `snappy` (reading chunks of Blosc 1) are on by default.
-//! `ndarray` adds conversions to and from arrays of the crate `ndarray`; `half` and `num-complex` add the item types `f16`
+//! `ndarray` adds conversions to and from arrays of the crate `ndarray`; `rayon` adds parallel iterators; `half` and `num-complex` add the item types `f16`
 //! and `Complex`.
 //!
 //! The minimum supported Rust version is 1.89.
@@ -54,11 +55,13 @@ mod damage;
 mod element;
 mod error;
 mod frame;
+mod grid;
 mod metalayers;
 #[cfg(feature = "ndarray")]
 mod ndarray;
 mod options;
 mod params;
+mod prefetch;
 mod ranges;
 mod reader;
 mod super_chunk;
@@ -77,6 +80,7 @@ pub use frame::{FrameReader, FrameWriter};
 pub use metalayers::{Metalayers, MetalayersMut};
 pub use options::{Durability, OpenOptions, with_checksums};
 pub use params::{Codec, Filter, Params, Split, ignore_environment};
+pub use prefetch::Prefetch;
 pub use ranges::{AxisRange, Ranges};
 pub use reader::Reader;
 pub use super_chunk::{SuperChunk, SuperChunkInfo};

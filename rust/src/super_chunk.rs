@@ -4,6 +4,7 @@ use crate::chunk::{Chunk, ChunkInfo, zeros};
 use crate::error::{Error, ErrorKind, Result};
 use crate::metalayers::{Metalayers, MetalayersMut};
 use crate::params::Params;
+use crate::prefetch::{self, Prefetch};
 use blosc2_core::rust_api::schunk::{self as core, FileAccess, NewStorage, SuperChunkRef};
 use std::ops::Range;
 use std::path::Path;
@@ -241,10 +242,7 @@ impl SuperChunk {
     /// # Errors
     /// `InvalidParam` for a number out of range; those of a damaged chunk.
     pub fn decompress_chunk(&self, nchunk: u64) -> Result<Vec<u8>> {
-        let mut content = zeros(self.core().chunk_info(nchunk)?.nbytes)?;
-        let len = self.core().decompress_chunk(nchunk, &mut content)?;
-        content.truncate(len);
-        Ok(content)
+        decompressed(self.core(), nchunk)
     }
 
     /// Decompresses chunk `nchunk` into `dest`. Returns the number of bytes.
@@ -263,6 +261,51 @@ impl SuperChunk {
     /// Returns the contents of the chunks in order.
     pub fn contents(&self) -> impl ExactSizeIterator<Item = Result<Vec<u8>>> + '_ {
         (0..usize::try_from(self.nchunks()).unwrap_or(usize::MAX)).map(|n| self.decompress_chunk(n as u64))
+    }
+
+    /// Returns the contents of the chunks in order. `threads` threads decompress them ahead of the caller, up to two chunks
+    /// each.
+    ///
+    /// ```
+    /// use blosc2::{Params, SuperChunk};
+    ///
+    /// let mut schunk = SuperChunk::new(&Params::new())?;
+    /// for n in 0..10 {
+    ///     schunk.append(&[n; 8000])?;
+    /// }
+    /// for (n, content) in schunk.prefetch_contents(2)?.enumerate() {
+    ///     assert_eq!(content?, [n as u8; 8000]);
+    /// }
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `InvalidParam` for 0 threads; `ThreadCreate`.
+    pub fn prefetch_contents(&self, threads: usize) -> Result<Prefetch<'_, Vec<u8>>> {
+        let core = self.core.clone();
+        prefetch::start(threads, self.nchunks(), move |n| {
+            decompressed(core::SuperChunkHandle::as_ref(&core), n)
+        })
+    }
+
+    /// Returns the contents of the chunks, for the threads of `rayon`.
+    ///
+    /// ```
+    /// use blosc2::{Params, SuperChunk};
+    /// use rayon::prelude::*;
+    ///
+    /// let mut schunk = SuperChunk::new(&Params::new())?;
+    /// schunk.append(&[1; 8000])?;
+    /// schunk.append(&[2; 8000])?;
+    /// let sums = schunk.par_contents().map(|content| Ok(content?.iter().map(|&n| u64::from(n)).sum()));
+    /// assert_eq!(sums.collect::<blosc2::Result<Vec<u64>>>()?, [8000, 16_000]);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
+    #[cfg(feature = "rayon")]
+    pub fn par_contents(&self) -> impl rayon::iter::IndexedParallelIterator<Item = Result<Vec<u8>>> + '_ {
+        use rayon::iter::{IntoParallelIterator, ParallelIterator};
+        let nchunks = usize::try_from(self.nchunks()).unwrap_or(usize::MAX);
+        (0..nchunks).into_par_iter().map(|n| self.decompress_chunk(n as u64))
     }
 
     /// Reads the items of a range.
@@ -442,6 +485,13 @@ impl Drop for CopyBefore<'_> {
             self.schunk.core = Arc::new(before);
         }
     }
+}
+
+fn decompressed(core: SuperChunkRef<'_>, nchunk: u64) -> Result<Vec<u8>> {
+    let mut content = zeros(core.chunk_info(nchunk)?.nbytes)?;
+    let len = core.decompress_chunk(nchunk, &mut content)?;
+    content.truncate(len);
+    Ok(content)
 }
 
 pub(crate) fn info(core: SuperChunkRef<'_>) -> SuperChunkInfo {

@@ -23,6 +23,7 @@ pub(crate) mod copies;
 pub(crate) mod geometry;
 pub(crate) mod metalayer;
 pub(crate) mod overrun;
+mod parallel_write;
 pub(crate) mod resize;
 pub(crate) mod rows;
 pub(crate) mod selection;

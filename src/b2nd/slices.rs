@@ -213,14 +213,28 @@ impl ShapeLockedArray<'_> {
         {
             return Ok(());
         }
+        self.write_parts(&transfer, src, |_| Ok(false))
+    }
+
+    /// Writes the parts of the box in each chunk. `store` is called for each chunk, in order, and returns whether it has
+    /// stored the chunk.
+    pub(super) fn write_parts(
+        &self,
+        transfer: &Transfer<'_>,
+        src: &[u8],
+        mut store: impl FnMut(&SuperChunk) -> Result<bool>,
+    ) -> Result<()> {
+        let schunk = self.schunk();
         let sizes = transfer.chunk_and_block_nbytes()?;
-        let mut chunks = geometry.chunks_of_box(start, stop);
+        let mut chunks = transfer.geometry.chunks_of_box(transfer.start, transfer.stop);
         for _ in 0..transfer.chunks_to_transfer(&chunks) {
             let Some(part) = chunks.next_part() else { break };
-            let extents = transfer.extents_of_chunk(part.number);
-            let keeps = part.shape[..geometry.ndim()] != extents[..geometry.ndim()];
-            let changes = BoxPatch { transfer: &transfer, part, src };
-            schunk.patch_chunk(part.number, sizes, &changes, keeps).map_err(to_failure_unless_lock)?;
+            let patch = BoxPatch::new(transfer, part, src);
+            let stored = store(schunk).and_then(|is_stored| match is_stored {
+                true => Ok(()),
+                false => schunk.patch_chunk(part.number, sizes, &patch, patch.keeps_items()),
+            });
+            stored.map_err(to_failure_unless_lock)?;
         }
         transfer.check_overrun().inspect_err(|_| schunk.keep_changes_in_place())
     }
@@ -459,10 +473,25 @@ pub(super) fn check_chunk_size(nbytes: usize, chunksize: usize) -> Result<()> {
 }
 
 /// The changes by a part of the box in the blocks of its chunk.
-struct BoxPatch<'a> {
+pub(super) struct BoxPatch<'a> {
     transfer: &'a Transfer<'a>,
     part: &'a TilePart,
     src: &'a [u8],
+}
+
+impl<'a> BoxPatch<'a> {
+    #[inline]
+    pub(super) fn new(transfer: &'a Transfer<'a>, part: &'a TilePart, src: &'a [u8]) -> Self {
+        BoxPatch { transfer, part, src }
+    }
+
+    /// Returns whether some items of the chunk are not overwritten.
+    #[inline]
+    pub(super) fn keeps_items(&self) -> bool {
+        let extents = self.transfer.extents_of_chunk(self.part.number);
+        let ndim = self.transfer.ndim();
+        self.part.shape[..ndim] != extents[..ndim]
+    }
 }
 
 /// The intersection of a part of the box and a block: its start in the block and in the box, and its extents.

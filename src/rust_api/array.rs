@@ -275,6 +275,16 @@ impl ArrayHandle {
         self.inner.set_box(start, stop, shape, src)
     }
 
+    /// As [`write_box`](Self::write_box), for several threads at a time: chunks are compressed without a lock.
+    pub fn write_box_in_parallel(&self, start: &[u64], stop: &[u64], src: &[u8]) -> Result<()> {
+        let checked = self.check_box(start, stop, src.len())?;
+        if src.is_empty() {
+            return Ok(());
+        }
+        let [start, stop, shape] = checked.corners_and_shape();
+        self.inner.set_box_in_parallel(start, stop, shape, src)
+    }
+
     /// Checks that a box is in the array, and that its items have `len` bytes.
     fn check_box(&self, start: &[u64], stop: &[u64], len: usize) -> Result<CheckedBox> {
         let geometry = self.inner.geometry();

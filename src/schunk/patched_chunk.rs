@@ -4,7 +4,7 @@
 use super::SuperChunk;
 use super::change::InputChunk;
 use super::frame_sync::{ChangeSession, ChunkAccess};
-use super::snapshot::retry_until_stored;
+use super::snapshot::{ChunkSnapshot, retry_until_stored};
 use crate::buffers;
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
 use crate::chunk::{ChunkHeader, Container, ParsedChunk};
@@ -12,7 +12,7 @@ use crate::error::{Result, ensure, err};
 use crate::frame::format::chunk_info::ChunkInfo;
 use crate::malloc::MallocBytes;
 use crate::pipeline::compress::{BlockProvider, ContentSource};
-use crate::pipeline::context::ReadSettings;
+use crate::pipeline::context::{Context, ReadSettings};
 use crate::pipeline::decompress::OldChunk;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -86,6 +86,21 @@ impl BlockProvider for PatchedBlocks<'_> {
     }
 }
 
+/// A new chunk that is not stored yet.
+pub(crate) struct PreparedChunk {
+    nchunk: i64,
+    chunk: MallocBytes,
+    /// The chunk whose content the new one keeps in part; `None` for one that keeps nothing.
+    old: Option<ChunkSnapshot>,
+}
+
+impl PreparedChunk {
+    /// Returns the memory that the value occupies, in bytes.
+    pub(crate) fn memory(&self) -> usize {
+        self.chunk.len() + self.old.as_ref().map_or(0, ChunkSnapshot::len)
+    }
+}
+
 /// The sizes of a chunk and of its blocks, in bytes.
 #[derive(Clone, Copy)]
 struct ChunkSizes {
@@ -134,6 +149,78 @@ impl SuperChunk {
         })
     }
 
+    /// Makes the chunk that [`patch_chunk`](Self::patch_chunk) stores, with a compression context of the calling thread. No
+    /// lock is held meanwhile.
+    ///
+    /// # Errors
+    /// As [`patch_chunk`](Self::patch_chunk).
+    pub(crate) fn prepare_patched_chunk(
+        &self,
+        context: &Context,
+        at: i64,
+        (chunksize, blocksize): (usize, usize),
+        patch: &dyn BlockPatch,
+        keeps: bool,
+    ) -> Result<PreparedChunk> {
+        self.check_nchunk(at)?;
+        let sizes = ChunkSizes { chunk: chunksize, block: blocksize };
+        let container = self.container_for_compression()?;
+        let capacity = sizes.chunk + EXTENDED_HEADER_LENGTH;
+        let mut buffer = buffers::take_buffer(capacity)?;
+        let dest = &mut buffer[..capacity];
+        let settings = self.read_settings(false);
+        let old = keeps.then(|| self.take_snapshot(at, &settings)).transpose()?;
+        let mut cbytes = None;
+        if context.can_compress_patched_blocks(sizes.block) {
+            cbytes = match &old {
+                Some(old) => {
+                    let mut header = ChunkHeader::default();
+                    let chunk = old.parse(&mut header)?;
+                    let compress = (Some(context), container);
+                    self.compress_with_old_chunk(at, &chunk, sizes, patch, &settings, compress, dest)?
+                }
+                None => {
+                    let blocks = PatchedBlocks::new(sizes, patch, None);
+                    compress_blocks(context, at, &blocks, container, dest)?
+                }
+            };
+        }
+        let cbytes = match cbytes {
+            Some(cbytes) => cbytes,
+            None => {
+                let mut content = match &old {
+                    Some(old) => {
+                        check_chunk_nbytes(old.nbytes(), sizes.chunk)?;
+                        self.with_read_access(|access| {
+                            access.check_short_chunk(at, old.nbytes(), sizes.chunk)
+                        })?;
+                        extend_to(self.decode_snapshot(old, &settings)?, sizes.chunk)?
+                    }
+                    None => MallocBytes::zeroed(sizes.chunk)?,
+                };
+                write_patch(&mut content, sizes, patch)?;
+                context.compress_chunk(ContentSource::Buffer(&content), dest.into(), at, |_| container)?
+            }
+        };
+        ensure!(cbytes != 0, Failure, "{} bytes could not be compressed", sizes.chunk);
+        Ok(PreparedChunk { nchunk: at, chunk: MallocBytes::copy_of(&buffer[..cbytes])?, old })
+    }
+
+    /// Stores a chunk of [`prepare_patched_chunk`](Self::prepare_patched_chunk). Returns whether it is stored: not if the
+    /// chunk from which it was made has changed.
+    ///
+    /// # Errors
+    /// Those of [`update_chunk`](Self::update_chunk).
+    pub(crate) fn store_prepared_chunk(&self, prepared: PreparedChunk) -> Result<bool> {
+        let PreparedChunk { nchunk, chunk, old } = prepared;
+        let mut chunk = Some(chunk);
+        let chunk = InputChunk::Take(&mut chunk);
+        match old {
+            Some(old) => self.replace_if_unchanged(&old, chunk),
+            None => self.update_chunk(nchunk, chunk).map(|_| true),
+        }
+    }
+
     /// Replaces chunk `at` by `patch` alone; other bytes become zero.
     fn replace_chunk_by_patch(&self, at: i64, sizes: ChunkSizes, patch: &dyn BlockPatch) -> Result<()> {
         if self.cctx()?.can_compress_patched_blocks(sizes.block) {
@@ -141,7 +228,8 @@ impl SuperChunk {
             let blocks = PatchedBlocks::new(sizes, patch, None);
             let capacity = sizes.chunk + EXTENDED_HEADER_LENGTH;
             let mut buffer = buffers::take_buffer(capacity)?;
-            if let Some(cbytes) = self.compress_blocks(at, &blocks, container, &mut buffer[..capacity])? {
+            let dest = &mut buffer[..capacity];
+            if let Some(cbytes) = compress_blocks(&*self.cctx()?, at, &blocks, container, dest)? {
                 return self.update_chunk(at, InputChunk::Copy(&buffer[..cbytes])).map(|_| ());
             }
         }
@@ -197,20 +285,9 @@ impl SuperChunk {
         let mut buffer = buffers::take_buffer(capacity)?;
         let mut old = None;
         let compress_patched = |chunk: &ParsedChunk<'_>, _: Option<ChunkAccess<'_>>| {
-            let header = chunk.header();
             old = Some(ChunkInfo::parse(chunk.bytes())?);
-            let is_regular = header.nbytes() == sizes.chunk
-                && usize::try_from(header.blocksize).is_ok_and(|size| size == sizes.block);
-            if header.has_varlen_blocks() || !is_regular {
-                return Ok(None);
-            }
-            let params = self.decompress_params(settings, at);
-            let (cbytes, done) = OldChunk::open(&params, chunk, |previous| {
-                let blocks = PatchedBlocks::new(sizes, patch, Some(previous));
-                self.compress_blocks(at, &blocks, container, &mut buffer[..capacity])
-            })?;
-            self.note_read(header, &done);
-            Ok(cbytes)
+            let dest = &mut buffer[..capacity];
+            self.compress_with_old_chunk(at, chunk, sizes, patch, settings, (None, container), dest)
         };
         match session.access()?.with_chunk(at, false, settings, compress_patched)? {
             None => Ok(Some(false)),
@@ -222,20 +299,52 @@ impl SuperChunk {
         }
     }
 
-    /// Compresses the blocks of chunk `at` into `dest`. Returns the length of the chunk, or `None` if the context uses
-    /// another block size.
-    fn compress_blocks(
+    /// Compresses the content of `chunk`, which is chunk `at`, with `patch` into `dest`, by `context` or that of the
+    /// super-chunk. Returns the length of the new chunk, or `None` if the chunk, its blocks or those of the context have
+    /// another size.
+    #[allow(clippy::too_many_arguments, reason = "the chunk, its change, and the place of the new one")]
+    fn compress_with_old_chunk(
         &self,
         at: i64,
-        blocks: &PatchedBlocks<'_>,
-        container: Option<Container>,
+        chunk: &ParsedChunk<'_>,
+        sizes: ChunkSizes,
+        patch: &dyn BlockPatch,
+        settings: &ReadSettings,
+        (context, container): (Option<&Context>, Option<Container>),
         dest: &mut [u8],
     ) -> Result<Option<usize>> {
-        match self.cctx()?.compress_chunk(ContentSource::Provided(blocks), dest.into(), at, |_| container) {
-            Ok(0) => Err(err!(Failure, "{} bytes could not be compressed", blocks.sizes.chunk)),
-            Err(_) if blocks.has_other_blocksize.load(Ordering::Relaxed) => Ok(None),
-            cbytes => cbytes.map(Some),
+        let header = chunk.header();
+        let is_regular = header.nbytes() == sizes.chunk
+            && usize::try_from(header.blocksize).is_ok_and(|size| size == sizes.block);
+        if header.has_varlen_blocks() || !is_regular {
+            return Ok(None);
         }
+        let params = self.decompress_params(settings, at);
+        let (cbytes, done) = OldChunk::open(&params, chunk, |previous| {
+            let blocks = PatchedBlocks::new(sizes, patch, Some(previous));
+            match context {
+                Some(context) => compress_blocks(context, at, &blocks, container, dest),
+                None => compress_blocks(&*self.cctx()?, at, &blocks, container, dest),
+            }
+        })?;
+        self.note_read(header, &done);
+        Ok(cbytes)
+    }
+}
+
+/// Compresses the blocks of chunk `at` into `dest`. Returns the length of the chunk, or `None` if the context uses another
+/// block size.
+fn compress_blocks(
+    context: &Context,
+    at: i64,
+    blocks: &PatchedBlocks<'_>,
+    container: Option<Container>,
+    dest: &mut [u8],
+) -> Result<Option<usize>> {
+    match context.compress_chunk(ContentSource::Provided(blocks), dest.into(), at, |_| container) {
+        Ok(0) => Err(err!(Failure, "{} bytes could not be compressed", blocks.sizes.chunk)),
+        Err(_) if blocks.has_other_blocksize.load(Ordering::Relaxed) => Ok(None),
+        cbytes => cbytes.map(Some),
     }
 }
 

@@ -30,6 +30,16 @@ impl ChunkSnapshot {
     pub(super) fn nbytes(&self) -> usize {
         self.header.nbytes()
     }
+
+    /// Length of the copy in bytes.
+    pub(super) fn len(&self) -> usize {
+        self.chunk.len()
+    }
+
+    /// Parses the copy.
+    pub(super) fn parse<'a>(&'a self, header: &'a mut ChunkHeader) -> Result<ParsedChunk<'a>> {
+        ParsedChunk::parse(header, &self.chunk)
+    }
 }
 
 /// Repeats a read-modify-write of chunk `nchunk` until `attempt` returns that the result is stored.
@@ -68,7 +78,7 @@ impl SuperChunk {
         settings: &ReadSettings,
     ) -> Result<MallocBytes> {
         let mut header = ChunkHeader::default();
-        self.decode_to_malloc(snapshot.nchunk, &ParsedChunk::parse(&mut header, &snapshot.chunk)?, settings)
+        self.decode_to_malloc(snapshot.nchunk, &snapshot.parse(&mut header)?, settings)
     }
 
     /// Replaces the chunk that was copied by `chunk`, unless the stored chunk differs from the copy. Returns whether it

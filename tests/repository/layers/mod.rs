@@ -33,13 +33,13 @@ const LAYERS: &[&[&str]] = &[
 /// The top-level modules of `rust/src`, the Rust API.
 const RUST_LAYERS: &[&[&str]] = &[
     &["lib"],
-    &["ndarray"],
+    &["grid", "ndarray"],
     &["array_builder"],
     &["options", "view"],
     &["array", "reader", "writer"],
     &["super_chunk", "frame"],
     &["chunk", "content", "damage", "metalayers"],
-    &["params", "ranges", "element"],
+    &["params", "prefetch", "ranges", "element"],
     &["error"],
 ];
 
