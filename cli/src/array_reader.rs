@@ -28,7 +28,7 @@ impl<'a> ArrayReader<'a> {
             Some(ranges) => ArrayReader::of_ranges(array, &ranges),
             None => {
                 let counts = selection.counts();
-                let boxes = Boxes::in_order(&counts, &array.chunkshape(), array.typesize(), SELECTED_NBYTES);
+                let boxes = Boxes::in_order(&counts, array.chunkshape(), array.typesize(), SELECTED_NBYTES);
                 ArrayReader { array, boxes, positions: Some(selection), items: Vec::new(), position: 0 }
             }
         }
@@ -41,7 +41,7 @@ impl<'a> ArrayReader<'a> {
     }
 
     fn of_ranges(array: &'a AnyArray, ranges: &[Range<u64>]) -> ArrayReader<'a> {
-        let boxes = Boxes::in_order(ranges, &array.chunkshape(), array.typesize(), BOX_NBYTES);
+        let boxes = Boxes::in_order(ranges, array.chunkshape(), array.typesize(), BOX_NBYTES);
         ArrayReader { array, boxes, positions: None, items: Vec::new(), position: 0 }
     }
 }

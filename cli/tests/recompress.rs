@@ -83,7 +83,7 @@ fn arrays_stay_arrays() {
     cli.succeed(&["recompress", "a.b2nd", "-c", "zstd", "-l", "7", "-T", "2"], b"");
     let array = Array::<f64>::open(cli.path("a.b2nd")).unwrap();
     assert_eq!(array.read(..).unwrap(), items);
-    assert_eq!((array.chunkshape(), array.blockshape()), (vec![20, 30], vec![10, 10]));
+    assert_eq!((array.chunkshape(), array.blockshape()), (&[20, 30][..], &[10, 10][..]));
     assert_eq!(array.metalayers().unwrap().fixed("unit").unwrap().unwrap(), b"m");
     assert_eq!(array.metalayers().unwrap().variable("note").unwrap().unwrap(), b"text");
     let params = array.info().unwrap().params;

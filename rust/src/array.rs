@@ -5,7 +5,7 @@ use crate::element::Element;
 use crate::error::{Error, ErrorKind, Result};
 use crate::metalayers::{Metalayers, MetalayersMut};
 use crate::params::Params;
-use crate::ranges::Ranges;
+use crate::ranges::{Ranges, Selection};
 use crate::super_chunk::{SuperChunkInfo, info, read_only};
 use blosc2_core::rust_api::array::{ArrayHandle, ArraySettings};
 use blosc2_core::rust_api::schunk::{FileAccess, NewStorage, SuperChunkRef};
@@ -24,7 +24,7 @@ use std::sync::Arc;
 ///
 /// Array::<i16>::builder([3]).create_from(&path, &[1, 2, 3])?;
 /// let array = AnyArray::open(&path)?;
-/// assert_eq!((array.dtype().as_str(), array.shape()), ("<i2", vec![3]));
+/// assert_eq!((array.dtype(), array.shape()), ("<i2", &[3][..]));
 /// assert_eq!(array.read_bytes((1..,))?, [2, 0, 3, 0]);
 /// # Ok::<(), blosc2::Error>(())
 /// ```
@@ -32,6 +32,12 @@ pub struct AnyArray {
     // In an `Arc`, because threads that read ahead refer to it.
     core: Arc<ArrayHandle>,
     is_writable: bool,
+    /// The extents when the array was opened, refreshed, or changed by this value.
+    shape: Vec<u64>,
+    chunkshape: Vec<u32>,
+    blockshape: Vec<u32>,
+    dtype: String,
+    dtype_format: i8,
 }
 
 impl std::fmt::Debug for AnyArray {
@@ -47,7 +53,9 @@ impl std::fmt::Debug for AnyArray {
 
 impl AnyArray {
     pub(crate) fn from_core(core: ArrayHandle, is_writable: bool) -> AnyArray {
-        AnyArray { core: Arc::new(core), is_writable }
+        let (shape, chunkshape, blockshape) = (core.shape(), core.chunkshape(), core.blockshape());
+        let (dtype, dtype_format) = core.dtype();
+        AnyArray { core: Arc::new(core), is_writable, shape, chunkshape, blockshape, dtype, dtype_format }
     }
 
     /// Opens a copy of a frame in memory.
@@ -73,29 +81,38 @@ impl AnyArray {
         Ok(&self.core)
     }
 
-    /// Returns the extents in items, in C order: the last dimension is contiguous.
-    pub fn shape(&self) -> Vec<u64> {
-        self.core.shape()
+    /// Runs a change of the shape.
+    fn change_shape<R>(&mut self, change: impl FnOnce(&ArrayHandle) -> blosc2_core::Result<R>) -> Result<R> {
+        let done = change(self.core_mut()?);
+        // A call that fails may have read the shape that another handle has written.
+        self.shape = self.core.shape();
+        Ok(done?)
+    }
+
+    /// Returns the extents in items, in C order: the last dimension is contiguous. If others change the shape in the same
+    /// files, [`refresh`](Self::refresh) reads it again.
+    pub fn shape(&self) -> &[u64] {
+        &self.shape
     }
 
     /// Returns the number of dimensions, at most 16.
     pub fn ndim(&self) -> usize {
-        self.core.shape().len()
+        self.shape.len()
     }
 
     /// Returns the number of items.
     pub fn nitems(&self) -> u64 {
-        self.core.shape().iter().product()
+        self.shape.iter().product()
     }
 
     /// Returns the extents of a chunk, the unit of writing.
-    pub fn chunkshape(&self) -> Vec<u32> {
-        self.core.chunkshape()
+    pub fn chunkshape(&self) -> &[u32] {
+        &self.chunkshape
     }
 
     /// Returns the extents of a block, the unit of reading.
-    pub fn blockshape(&self) -> Vec<u32> {
-        self.core.blockshape()
+    pub fn blockshape(&self) -> &[u32] {
+        &self.blockshape
     }
 
     /// Returns the size of an item in bytes.
@@ -105,13 +122,13 @@ impl AnyArray {
 
     /// Returns the data type of the items, in the notation of NumPy unless [`dtype_format`](Self::dtype_format) is
     /// another number than 0.
-    pub fn dtype(&self) -> String {
-        self.core.dtype().0
+    pub fn dtype(&self) -> &str {
+        &self.dtype
     }
 
     /// Returns the format of the data type's text.
     pub fn dtype_format(&self) -> i8 {
-        self.core.dtype().1
+        self.dtype_format
     }
 
     /// Returns the size and the properties of the super-chunk of the array.
@@ -134,10 +151,14 @@ impl AnyArray {
     /// # Errors
     /// `InvalidParam` for ranges that do not fit; `Failure` for damaged chunks; `MemoryAlloc`.
     pub fn read_bytes(&self, ranges: impl Ranges) -> Result<Vec<u8>> {
-        let ranges = ranges.to_ranges(&self.shape())?;
-        let mut dest = zeros(self.box_nbytes(&ranges)?)?;
-        self.read_box(&ranges, &mut dest)?;
-        Ok(dest)
+        match Selection::new(&ranges, self.shape())? {
+            Selection::Box(ranges) => {
+                let mut dest = zeros(box_nbytes(&ranges, self.typesize())?)?;
+                self.read_box(&ranges, &mut dest)?;
+                Ok(dest)
+            }
+            Selection::Lists(lists) => self.select_bytes(&lists),
+        }
     }
 
     /// Reads the bytes of the items in a box into `dest`, in C order.
@@ -145,7 +166,10 @@ impl AnyArray {
     /// # Errors
     /// As [`read_bytes`](Self::read_bytes); `InvalidParam` for a `dest` of another length.
     pub fn read_bytes_into(&self, ranges: impl Ranges, dest: &mut [u8]) -> Result<()> {
-        self.read_box(&ranges.to_ranges(&self.shape())?, dest)
+        match Selection::new(&ranges, self.shape())? {
+            Selection::Box(ranges) => self.read_box(&ranges, dest),
+            Selection::Lists(lists) => Ok(self.core.read_orthogonal(&lists, dest)?),
+        }
     }
 
     /// Overwrites the items in a box, in C order.
@@ -153,8 +177,13 @@ impl AnyArray {
     /// # Errors
     /// `InvalidParam` for ranges that do not fit or `items` of another length; those of writing.
     pub fn write_bytes(&mut self, ranges: impl Ranges, items: &[u8]) -> Result<()> {
-        let (start, stop) = corners(&ranges.to_ranges(&self.shape())?);
-        Ok(self.core_mut()?.write_box(&start, &stop, items)?)
+        match Selection::new(&ranges, self.shape())? {
+            Selection::Box(ranges) => {
+                let (start, stop) = corners(&ranges);
+                Ok(self.core_mut()?.write_box(&start, &stop, items)?)
+            }
+            Selection::Lists(lists) => self.assign_bytes(&lists, items),
+        }
     }
 
     pub(crate) fn write_box_shared(&self, ranges: &[Range<u64>], items: &[u8]) -> Result<()> {
@@ -167,17 +196,12 @@ impl AnyArray {
         Ok(self.core.read_box(&start, &stop, dest)?)
     }
 
-    /// Returns the length of the items in a box in bytes.
-    fn box_nbytes(&self, ranges: &[Range<u64>]) -> Result<usize> {
-        box_nbytes(ranges, self.typesize())
-    }
-
     /// Changes the shape. New items are zeros.
     ///
     /// # Errors
     /// `InvalidParam` for another number of dimensions; those of writing.
     pub fn resize(&mut self, shape: &[u64]) -> Result<()> {
-        Ok(self.core_mut()?.resize(shape)?)
+        self.change_shape(|core| core.resize(shape))
     }
 
     /// Inserts items along `axis`, before position `at` or at the end. `items` holds whole rows: as many items as the
@@ -187,7 +211,7 @@ impl AnyArray {
     /// `InvalidParam` for an axis or position out of range, a position inside a chunk, or no whole rows; those of
     /// writing.
     pub fn insert_bytes(&mut self, axis: usize, at: Option<u64>, items: &[u8]) -> Result<()> {
-        Ok(self.core_mut()?.insert(axis, at, items)?)
+        self.change_shape(|core| core.insert(axis, at, items))
     }
 
     /// Deletes a range of rows along `axis`.
@@ -196,7 +220,7 @@ impl AnyArray {
     /// `InvalidParam` for an axis or rows out of range, or rows that are not whole chunks; those of writing.
     pub fn delete(&mut self, axis: usize, rows: Range<u64>) -> Result<()> {
         let count = rows.end.saturating_sub(rows.start);
-        Ok(self.core_mut()?.delete(axis, rows.start, count)?)
+        self.change_shape(|core| core.delete(axis, rows.start, count))
     }
 
     /// Returns the bytes of the items at all combinations of the coordinates in `lists`, one list for each dimension.
@@ -222,8 +246,11 @@ impl AnyArray {
     ///
     /// # Errors
     /// `Lock`; those of a damaged frame.
-    pub fn refresh(&self) -> Result<bool> {
-        Ok(self.core.refresh()?)
+    pub fn refresh(&mut self) -> Result<bool> {
+        let is_changed = self.core.refresh()?;
+        let before = std::mem::replace(&mut self.shape, self.core.shape());
+        // A read may have found the change before.
+        Ok(is_changed || before != self.shape)
     }
 
     /// Sets the number of threads that work on one call.
@@ -264,14 +291,12 @@ impl AnyArray {
     /// # Errors
     /// `FileOpen`, `Failure` if the file exists or cannot be written; those of reading.
     pub fn copy_to(&self, path: impl AsRef<Path>, params: Option<&Params>) -> Result<AnyArray> {
-        let (dtype, dtype_format) = self.core.dtype();
-        let (shape, chunkshape, blockshape) = (self.shape(), self.chunkshape(), self.blockshape());
         let settings = ArraySettings {
-            shape: &shape,
-            chunkshape: &chunkshape,
-            blockshape: &blockshape,
-            dtype: &dtype,
-            dtype_format,
+            shape: &self.shape,
+            chunkshape: &self.chunkshape,
+            blockshape: &self.blockshape,
+            dtype: &self.dtype,
+            dtype_format: self.dtype_format,
             metalayers: &[],
         };
         let place = NewStorage { path: Some(path.as_ref()), is_contiguous: true, access: FileAccess::Plain };
@@ -369,7 +394,7 @@ impl<T: Element> TryFrom<AnyArray> for Array<T> {
     /// `InvalidParam` for items of another type or byte order.
     fn try_from(array: AnyArray) -> Result<Array<T>> {
         let dtype = array.dtype();
-        if !T::matches(&dtype) || array.typesize() != size_of::<T>() || array.dtype_format() != 0 {
+        if !T::matches(dtype) || array.typesize() != size_of::<T>() || array.dtype_format() != 0 {
             return Err(Error::param(format!(
                 "items of type {dtype:?} with {} bytes, expected {:?}",
                 array.typesize(),
@@ -386,8 +411,10 @@ impl<T: Element> Array<T> {
     /// # Errors
     /// As [`AnyArray::read_bytes`].
     pub fn read(&self, ranges: impl Ranges) -> Result<Vec<T>> {
-        let ranges = ranges.to_ranges(&self.shape())?;
-        self.read_ranges(&ranges)
+        match Selection::new(&ranges, self.shape())? {
+            Selection::Box(ranges) => self.read_ranges(&ranges),
+            Selection::Lists(lists) => self.select(&lists),
+        }
     }
 
     pub(crate) fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<T>> {

@@ -21,7 +21,8 @@ use bytemuck::{NoUninit, Zeroable};
 /// ```
 /// use blosc2::{Array, Element, Result};
 /// use bytemuck::{Pod, Zeroable}; // with the feature `derive`
-/// # use bytemuck_derive::{Pod, Zeroable};
+/// # #[allow(unused_imports)] // The features `half` and `num-complex` enable `derive`.
+/// # use bytemuck_derive::*;
 ///
 /// #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 /// #[repr(C)]

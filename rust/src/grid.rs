@@ -4,7 +4,7 @@ use crate::array::{AnyArray, Array};
 use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::prefetch::{self, Prefetch};
-use crate::ranges::Ranges;
+use crate::ranges::{self, Ranges};
 use crate::view::ArrayView;
 use std::ops::Range;
 
@@ -21,7 +21,7 @@ impl AnyArray {
         self.shape()
             .iter()
             .zip(chunks)
-            .map(|(extent, chunk)| extent.div_ceil(u64::from(chunk.max(1))))
+            .map(|(extent, &chunk)| extent.div_ceil(u64::from(chunk.max(1))))
             .collect()
     }
 
@@ -63,7 +63,7 @@ impl AnyArray {
     /// # Errors
     /// As [`write_bytes`](Self::write_bytes).
     pub fn write_bytes_shared(&self, ranges: impl Ranges, items: &[u8]) -> Result<()> {
-        self.write_box_shared(&ranges.to_ranges(&self.shape())?, items)
+        self.write_box_shared(&ranges::to_box(&ranges, self.shape())?, items)
     }
 }
 

@@ -42,7 +42,7 @@ impl<T: Element> Array<T> {
     /// # Errors
     /// As [`Array::read`].
     pub fn to_ndarray(&self) -> Result<ArrayD<T>> {
-        to_array(&self.shape(), self.read(..)?)
+        to_array(self.shape(), self.read(..)?)
     }
 
     /// Overwrites the items in a box, whose shape `items` has.
@@ -54,7 +54,7 @@ impl<T: Element> Array<T> {
         ranges: impl crate::Ranges,
         items: &ArrayBase<S, D>,
     ) -> Result<()> {
-        let ranges = ranges.to_ranges(&self.shape())?;
+        let ranges = crate::ranges::to_box(&ranges, self.shape())?;
         let items = items.view().into_dyn();
         let expected: Vec<u64> = ranges.iter().map(|range| range.end - range.start).collect();
         if shape_of(&items) != expected {

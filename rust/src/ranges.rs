@@ -7,6 +7,84 @@ use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToIncl
 pub trait AxisRange {
     /// Returns the range in a dimension of that extent, which may exceed it.
     fn to_range(&self, extent: u64) -> Range<u64>;
+
+    /// Returns the distance between two coordinates; 1 unless [`step`] has set another one.
+    fn step(&self) -> u64 {
+        1
+    }
+}
+
+/// A range with a step, from [`step`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step<R> {
+    range: R,
+    by: u64,
+}
+
+/// Returns every `by`-th coordinate of a range, from its first one on.
+///
+/// ```
+/// use blosc2::{Array, step};
+///
+/// let mut array = Array::<i32>::builder([2, 5]).in_memory_from(&[0, 1, 2, 3, 4, 10, 11, 12, 13, 14])?;
+/// assert_eq!(array.read((.., step(.., 2)))?, [0, 2, 4, 10, 12, 14]);
+/// array.write((1, step(1.., 3)), &[-1, -2])?;
+/// assert_eq!(array.read((1, ..))?, [10, -1, 12, 13, -2]);
+/// # Ok::<(), blosc2::Error>(())
+/// ```
+pub fn step<R: AxisRange>(range: R, by: u64) -> Step<R> {
+    Step { range, by }
+}
+
+impl<R: AxisRange> AxisRange for Step<R> {
+    fn to_range(&self, extent: u64) -> Range<u64> {
+        self.range.to_range(extent)
+    }
+
+    fn step(&self) -> u64 {
+        self.by
+    }
+}
+
+impl<R: AxisRange> Ranges for Step<R> {
+    fn to_ranges(&self, shape: &[u64]) -> Result<Vec<Range<u64>>> {
+        checked(&[self], shape)
+    }
+
+    fn steps(&self) -> Vec<u64> {
+        vec![self.by]
+    }
+}
+
+/// The items that [`Ranges`] select.
+pub(crate) enum Selection {
+    Box(Vec<Range<u64>>),
+    /// The coordinates in each dimension.
+    Lists(Vec<Vec<u64>>),
+}
+
+impl Selection {
+    /// Returns the items of ranges in an array of that shape.
+    pub(crate) fn new(ranges: &impl Ranges, shape: &[u64]) -> Result<Selection> {
+        let (ranges, steps) = (ranges.to_ranges(shape)?, ranges.steps());
+        if steps.iter().all(|&step| step == 1) {
+            return Ok(Selection::Box(ranges));
+        }
+        let lists = ranges.into_iter().zip(&steps).map(|(range, &by)| {
+            let by = usize::try_from(by).ok().filter(|&by| by > 0);
+            let by = by.ok_or_else(|| Error::param(format!("the steps {steps:?}, expected at least 1")))?;
+            Ok(range.step_by(by).collect())
+        });
+        Ok(Selection::Lists(lists.collect::<Result<_>>()?))
+    }
+}
+
+/// Returns the box of ranges without steps in an array of that shape.
+pub(crate) fn to_box(ranges: &impl Ranges, shape: &[u64]) -> Result<Vec<Range<u64>>> {
+    match Selection::new(ranges, shape)? {
+        Selection::Box(ranges) => Ok(ranges),
+        Selection::Lists(_) => Err(Error::param("ranges with steps, expected a box".to_owned())),
+    }
 }
 
 /// Implements the traits for coordinates of a type; one that is negative, or above `u64::MAX`, is outside every shape.
@@ -83,7 +161,7 @@ impl AxisRange for RangeFull {
 
 /// One range for each dimension of an array: a tuple, an array or a slice of [`AxisRange`]s, or a range alone for an array of
 /// one dimension; `..` alone is the whole array. A single coordinate is a range of one; the dimension stays. Coordinates
-/// are of type `u64`, `usize`, `u32`, `i64` or `i32`.
+/// are of type `u64`, `usize`, `u32`, `i64` or `i32`. [`step`] selects every n-th coordinate.
 ///
 /// ```
 /// use blosc2::Array;
@@ -104,6 +182,11 @@ pub trait Ranges {
     /// # Errors
     /// `InvalidParam` for another number of ranges than dimensions, and for a range outside the shape.
     fn to_ranges(&self, shape: &[u64]) -> Result<Vec<Range<u64>>>;
+
+    /// Returns the steps of the ranges; nothing if all are 1.
+    fn steps(&self) -> Vec<u64> {
+        Vec::new()
+    }
 }
 
 /// Returns the ranges, checked against the shape.
@@ -130,11 +213,19 @@ impl<R: AxisRange> Ranges for [R] {
         let ranges: Vec<&dyn AxisRange> = self.iter().map(|range| range as &dyn AxisRange).collect();
         checked(&ranges, shape)
     }
+
+    fn steps(&self) -> Vec<u64> {
+        self.iter().map(AxisRange::step).collect()
+    }
 }
 
 impl<R: AxisRange, const N: usize> Ranges for [R; N] {
     fn to_ranges(&self, shape: &[u64]) -> Result<Vec<Range<u64>>> {
         self.as_slice().to_ranges(shape)
+    }
+
+    fn steps(&self) -> Vec<u64> {
+        self.as_slice().steps()
     }
 }
 
@@ -142,11 +233,19 @@ impl<R: AxisRange> Ranges for Vec<R> {
     fn to_ranges(&self, shape: &[u64]) -> Result<Vec<Range<u64>>> {
         self.as_slice().to_ranges(shape)
     }
+
+    fn steps(&self) -> Vec<u64> {
+        self.as_slice().steps()
+    }
 }
 
 impl<R: Ranges + ?Sized> Ranges for &R {
     fn to_ranges(&self, shape: &[u64]) -> Result<Vec<Range<u64>>> {
         (*self).to_ranges(shape)
+    }
+
+    fn steps(&self) -> Vec<u64> {
+        (*self).steps()
     }
 }
 
@@ -158,6 +257,12 @@ macro_rules! tuples {
                     #[allow(non_snake_case, reason = "one name for a type and its value")]
                     let ($($name,)*) = self;
                     checked(&[$($name as &dyn AxisRange),*], shape)
+                }
+
+                fn steps(&self) -> Vec<u64> {
+                    #[allow(non_snake_case, reason = "one name for a type and its value")]
+                    let ($($name,)*) = self;
+                    vec![$($name.step()),*]
                 }
             }
         )*

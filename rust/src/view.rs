@@ -3,7 +3,7 @@
 use crate::array::Array;
 use crate::element::Element;
 use crate::error::Result;
-use crate::ranges::Ranges;
+use crate::ranges::{self, Ranges};
 use std::ops::Range;
 
 /// A box of an [`Array`], which is read when its items are requested.
@@ -42,9 +42,9 @@ impl<'a, T: Element> ArrayView<'a, T> {
     /// Returns a box of this box.
     ///
     /// # Errors
-    /// `InvalidParam` for ranges that do not fit.
+    /// `InvalidParam` for ranges that do not fit, and for steps.
     pub fn view(&self, ranges: impl Ranges) -> Result<ArrayView<'a, T>> {
-        let inner = ranges.to_ranges(&self.shape())?;
+        let inner = ranges::to_box(&ranges, &self.shape())?;
         let ranges = inner.iter().zip(&self.ranges);
         let ranges = ranges.map(|(inner, outer)| outer.start + inner.start..outer.start + inner.end);
         Ok(ArrayView { array: self.array, ranges: ranges.collect() })
@@ -63,8 +63,8 @@ impl<T: Element> Array<T> {
     /// Returns a box of the array, which is read when its items are requested.
     ///
     /// # Errors
-    /// `InvalidParam` for ranges that do not fit.
+    /// `InvalidParam` for ranges that do not fit, and for steps.
     pub fn view(&self, ranges: impl Ranges) -> Result<ArrayView<'_, T>> {
-        Ok(ArrayView { array: self, ranges: ranges.to_ranges(&self.shape())? })
+        Ok(ArrayView { array: self, ranges: ranges::to_box(&ranges, self.shape())? })
     }
 }

@@ -1,6 +1,6 @@
 //! Arrays, against a model in memory.
 
-use blosc2::{AnyArray, Array, Codec, ErrorKind, OpenOptions, Params, SuperChunk};
+use blosc2::{AnyArray, Array, Codec, ErrorKind, OpenOptions, Params, SuperChunk, step};
 use proptest::prelude::*;
 use std::ops::Range;
 
@@ -139,7 +139,7 @@ fn arrays_are_copied_with_their_metalayers() {
     array.copy_to(folder.path().join("b"), Some(&params)).unwrap();
     let copy = OpenOptions::new().threads(2).open_array::<i64>(folder.path().join("b")).unwrap();
     assert_eq!(copy.read(..).unwrap(), items);
-    assert_eq!((copy.chunkshape(), copy.info().unwrap().params.get_codec()), (vec![5, 50], Codec::Zstd));
+    assert_eq!((copy.chunkshape(), copy.info().unwrap().params.get_codec()), (&[5, 50][..], Codec::Zstd));
     assert_eq!(copy.metalayers().unwrap().fixed("unit").unwrap(), Some(b"s".to_vec()));
     assert_eq!(copy.metalayers().unwrap().variable("comment").unwrap(), Some(b"none".to_vec()));
     assert!(blosc2::verify(folder.path().join("b"), 2).unwrap().is_empty());
@@ -180,4 +180,65 @@ fn items_of_a_short_chunk_are_read() {
         array.set(&[0, 0], -1).unwrap();
         assert_eq!(array.read((0..5, ..)).unwrap(), [&[-1], &items[1..50]].concat());
     }
+}
+
+/// Returns the items of `shape` that ranges with steps select, by their definition.
+fn stepped(
+    items: &[i32],
+    shape: [u64; 2],
+    rows: impl Iterator<Item = u64> + Clone,
+    columns: impl Iterator<Item = u64> + Clone,
+) -> Vec<i32> {
+    rows.flat_map(|row| columns.clone().map(move |column| items[(row * shape[1] + column) as usize]))
+        .collect()
+}
+
+#[test]
+fn steps_select_items() {
+    let shape = [13, 17];
+    let items: Vec<i32> = (0..13 * 17).collect();
+    let mut array =
+        Array::<i32>::builder(shape).chunks([4, 5]).blocks([2, 3]).in_memory_from(&items).unwrap();
+    for (first, by) in [(0, 1), (0, 2), (3, 4), (12, 1), (0, 100), (13, 3)] {
+        let expected = stepped(&items, shape, (first..13).step_by(by), (2..15).step_by(3));
+        let read = array.read((step(first.., by as u64), step(2..15, 3))).unwrap();
+        assert_eq!(read, expected, "{first}, {by}");
+        let mut dest = vec![0; expected.len()];
+        array.read_into((step(first.., by as u64), step(2..15, 3)), &mut dest).unwrap();
+        assert_eq!(dest, expected);
+        let negative: Vec<i32> = expected.iter().map(|n| -n - 1).collect();
+        array.write((step(first.., by as u64), step(2..15, 3)), &negative).unwrap();
+        assert_eq!(array.read((step(first.., by as u64), step(2..15, 3))).unwrap(), negative);
+        array.write((step(first.., by as u64), step(2..15, 3)), &expected).unwrap();
+        assert_eq!(array.read(..).unwrap(), items);
+    }
+    assert_eq!(array.read([step(0..13, 12), step(0..17, 16)]).unwrap(), [0, 16, 12 * 17, 13 * 17 - 1]);
+    for error in [
+        array.read((step(.., 0), ..)).unwrap_err(),
+        array.read((step(..14, 2), ..)).unwrap_err(),
+        array.read(step(.., 2)).unwrap_err(),
+        array.view((step(.., 2), ..)).err().unwrap(),
+        array.write_shared((step(.., 2), ..), &items).unwrap_err(),
+        array.write((step(.., 2), ..), &items).unwrap_err(),
+    ] {
+        assert_eq!(error.kind(), ErrorKind::InvalidParam, "{error}");
+    }
+}
+
+#[test]
+fn the_shape_is_that_of_the_last_own_change_or_refresh() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("a");
+    let mut array = Array::<u8>::builder([4]).chunks([2]).create(&path).unwrap();
+    let mut reader = Array::<u8>::open(&path).unwrap();
+    array.append(0, &[1, 2]).unwrap();
+    assert_eq!((array.shape(), reader.shape()), (&[6][..], &[4][..]));
+    assert_eq!(reader.read(..).unwrap(), [0; 4]);
+    assert!(reader.refresh().unwrap());
+    assert_eq!((reader.shape(), reader.read(4..).unwrap()), (&[6][..], vec![1, 2]));
+    array.resize(&[9]).unwrap();
+    array.delete(0, 2..4).unwrap();
+    assert_eq!((array.shape(), array.chunkshape()), (&[7][..], &[2][..]));
+    assert_eq!(array.resize(&[1, 1]).unwrap_err().kind(), ErrorKind::InvalidParam);
+    assert_eq!(array.shape(), [7]);
 }

@@ -14,7 +14,7 @@ fn round_trip<T: Element + PartialEq + Debug>(items: &[T]) -> String {
     array.set(&[0], items[n - 1]).unwrap();
     assert_eq!(array.read(..1).unwrap(), items[n - 1..]);
     assert_eq!(array.select(&[vec![1, 1]]).unwrap(), [items[1], items[1]]);
-    let dtype = array.dtype();
+    let dtype = array.dtype().to_owned();
     assert!(T::matches(&dtype));
     assert!(Array::<T>::try_from(array.into_any()).is_ok());
     dtype

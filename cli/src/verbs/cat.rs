@@ -23,7 +23,7 @@ fn write_file(path: &Path, arguments: &CatArguments) -> Result<(), Failure> {
     let mut pipe = stdout(format, arguments.force)?;
     match &content {
         Content::Array(array) => {
-            write_array(array, &Selection::all(&array.shape()), format, path, &mut pipe)?;
+            write_array(array, &Selection::all(array.shape()), format, path, &mut pipe)?;
         }
         Content::SuperChunk(schunk) => pipe.copy(&mut schunk.reader(), path)?,
     }

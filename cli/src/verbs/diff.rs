@@ -110,7 +110,7 @@ fn array_difference(
         return Ok(Some(format!("types {} and {}", types.0, types.1)));
     }
     let Some(found) = first_item(first, second, progress)? else { return Ok(None) };
-    let position = position(found.number, &a.shape());
+    let position = position(found.number, a.shape());
     Ok(Some(format!("item {position:?}: {}", found.values(&ItemText::of_array(a)))))
 }
 
@@ -155,10 +155,10 @@ fn first_item(
     let whole: Vec<Range<u64>> = shape.iter().map(|&extent| 0..extent).collect();
     let (mut a_items, mut b_items) = (Vec::new(), Vec::new());
     let mut least: Option<DifferentItems> = None;
-    for current in Boxes::of_chunks(&whole, &a.chunkshape(), a.typesize(), BOX_NBYTES) {
+    for current in Boxes::of_chunks(&whole, a.chunkshape(), a.typesize(), BOX_NBYTES) {
         // The boxes are not in C order: after a difference, those that begin before it are read as well.
         let start: Vec<u64> = current.iter().map(|range| range.start).collect();
-        if least.as_ref().is_some_and(|least| number(&start, &shape) > least.number) {
+        if least.as_ref().is_some_and(|least| number(&start, shape) > least.number) {
             continue;
         }
         read_box(a, &current, &mut a_items).with_path(a_path)?;
@@ -169,7 +169,7 @@ fn first_item(
         }
         let mut pairs = a_items.chunks_exact(a.typesize()).zip(b_items.chunks_exact(a.typesize()));
         let Some(at) = pairs.position(|(a, b)| a != b) else { continue };
-        let number = number_in_box(at as u64, &current, &shape);
+        let number = number_in_box(at as u64, &current, shape);
         if least.as_ref().is_none_or(|least| number < least.number) {
             let item = |items: &[u8]| items[at * a.typesize()..][..a.typesize()].to_vec();
             least = Some(DifferentItems { number, first: item(&a_items), second: item(&b_items) });
@@ -256,7 +256,7 @@ impl Data {
     /// Returns the number of bytes, if it is known.
     fn nbytes(&self) -> Option<u64> {
         match self {
-            Data::Array(array) => nbytes(&array.shape(), array.typesize()),
+            Data::Array(array) => nbytes(array.shape(), array.typesize()),
             Data::Bytes(_, nbytes) => Some(*nbytes),
         }
     }

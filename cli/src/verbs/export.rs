@@ -28,8 +28,8 @@ pub(crate) fn run(arguments: &ExportArguments, terminal: &Terminal) -> Result<()
         ));
     };
     let selection = match &arguments.slice {
-        Some(text) => Selection::parse(text, &array.shape())?,
-        None => Selection::all(&array.shape()),
+        Some(text) => Selection::parse(text, array.shape())?,
+        None => Selection::all(array.shape()),
     };
     let is_npy = output.extension().is_some_and(|extension| extension == "npy");
     let header = if is_npy { header(&array, &selection, input)? } else { Vec::new() };
@@ -109,7 +109,7 @@ impl Export<'_> {
         })?;
         let progress = terminal.progress("export", Some(nbytes));
         let mut items = Vec::new();
-        for current in Boxes::of_chunks(&self.ranges, &chunkshape, typesize, BOX_NBYTES) {
+        for current in Boxes::of_chunks(&self.ranges, chunkshape, typesize, BOX_NBYTES) {
             read_box(self.array, &current, &mut items).with_path(self.input)?;
             self.write_box(&current, &items)?;
             progress.add(items.len() as u64);

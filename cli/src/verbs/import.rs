@@ -222,7 +222,7 @@ fn copy_items(
     let whole: Vec<Range<u64>> = source.header.shape.iter().map(|&extent| 0..extent).collect();
     let progress = terminal.progress("import", source.header.nbytes().ok());
     let (mut items, mut spare) = (Vec::new(), Vec::new());
-    for current in Boxes::of_chunks(&whole, &array.chunkshape(), array.typesize(), BOX_NBYTES) {
+    for current in Boxes::of_chunks(&whole, array.chunkshape(), array.typesize(), BOX_NBYTES) {
         source.read_box(&current, &mut items, &mut spare)?;
         array.write_bytes(&current, &items).with_path(destination)?;
         progress.add(items.len() as u64);

@@ -14,7 +14,7 @@ pub(crate) fn run(arguments: &SliceArguments, _terminal: &Terminal) -> Result<()
     let path = file.path();
     let content = Content::open(path, arguments.threads.count())?;
     let selection = match &content {
-        Content::Array(array) => Selection::parse(&arguments.ranges, &array.shape()),
+        Content::Array(array) => Selection::parse(&arguments.ranges, array.shape()),
         Content::SuperChunk(schunk) => Selection::parse(&arguments.ranges, &[schunk.nitems()]),
     }?;
     let format = format_of(&content, arguments.format);

@@ -12,7 +12,7 @@ fn list(extents: &[u32]) -> String {
 /// Checks the array of a file against a sample.
 fn check_array(directory: &Directory, name: &str, sample: &Sample) -> Result<(), TestCaseError> {
     let array = AnyArray::open(directory.path(name)).unwrap();
-    prop_assert_eq!((array.dtype(), array.typesize()), (sample.dtype.to_owned(), sample.typesize));
+    prop_assert_eq!((array.dtype(), array.typesize()), (sample.dtype, sample.typesize));
     prop_assert_eq!(array.shape(), sample.shape.clone());
     prop_assert_eq!(array.read_bytes(..).unwrap(), sample.items.clone());
     Ok(())
@@ -41,7 +41,8 @@ proptest! {
         directory.run_with_stdin(&[&["import", "-", "stdin.b2nd"], options].concat(), &c_order);
         check_array(&directory, "stdin.b2nd", &sample)?;
         if has_chunks && !sample.shape.is_empty() {
-            prop_assert_eq!(AnyArray::open(directory.path("c.b2nd")).unwrap().chunkshape(), sample.chunks);
+            let array = AnyArray::open(directory.path("c.b2nd")).unwrap();
+            prop_assert_eq!(array.chunkshape(), sample.chunks);
         }
     }
 
@@ -135,7 +136,7 @@ fn the_parameters_of_compression_are_used() {
         "--blocks=10,20",
     ]);
     let array = AnyArray::open(directory.path("a.b2nd")).unwrap();
-    assert_eq!((array.chunkshape(), array.blockshape()), (vec![50, 100], vec![10, 20]));
+    assert_eq!((array.chunkshape(), array.blockshape()), (&[50, 100][..], &[10, 20][..]));
     let params = array.info().unwrap().params;
     assert_eq!((params.get_codec(), params.get_level()), (Codec::Lz4, 3));
     assert_eq!(params.get_filters(), [Filter::Bitshuffle]);
