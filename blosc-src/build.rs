@@ -22,7 +22,9 @@ fn constant(line: &str) -> Option<String> {
     let text = value.strip_prefix('"').and_then(|value| value.strip_suffix('"'));
     let (kind, value) = match text {
         Some(text) => (format!("&[u8; {}]", text.len() + 1), format!("b\"{text}\\0\"")),
-        None if value.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') => ("u32".into(), value.into()),
+        None if value.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') => {
+            ("u32".into(), value.into())
+        }
         // Expressions of C.
         None => return None,
     };

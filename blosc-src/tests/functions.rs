@@ -25,8 +25,9 @@ fn a_chunk_is_compressed_and_restored() {
         assert!(cbytes > 0 && (cbytes as usize) < content.len() / 10);
         let mut restored = vec![0u8; content.len()];
         // SAFETY: the chunk is whole, `restored` has the length of its content.
-        let nbytes =
-            unsafe { blosc_decompress_ctx(chunk.as_ptr().cast(), restored.as_mut_ptr().cast(), restored.len(), 1) };
+        let nbytes = unsafe {
+            blosc_decompress_ctx(chunk.as_ptr().cast(), restored.as_mut_ptr().cast(), restored.len(), 1)
+        };
         assert_eq!(nbytes as usize, content.len());
         assert_eq!(restored, content);
     }

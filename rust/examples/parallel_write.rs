@@ -23,7 +23,7 @@ fn time(threads: usize, write: impl Fn(usize) -> blosc2::Result<()> + Sync) -> b
     let start = Instant::now();
     std::thread::scope(|scope| {
         let write = &write;
-        let write = |first: usize| (first..SHAPE[0] as usize).step_by(threads).try_for_each(write);
+        let write = move |first: usize| (first..SHAPE[0] as usize).step_by(threads).try_for_each(write);
         let writers: Vec<_> = (0..threads).map(|first| scope.spawn(move || write(first))).collect();
         writers.into_iter().try_for_each(|writer| writer.join().expect("no writer panics"))
     })?;

@@ -5,7 +5,7 @@ use crate::element::Element;
 use crate::error::{Error, ErrorKind, Result};
 use crate::metalayers::{Metalayers, MetalayersMut};
 use crate::params::Params;
-use crate::ranges::{Ranges, Selection};
+use crate::ranges::Ranges;
 use crate::super_chunk::{SuperChunkInfo, info, read_only};
 use blosc2_core::rust_api::array::{ArrayHandle, ArraySettings};
 use blosc2_core::rust_api::schunk::{FileAccess, NewStorage, SuperChunkRef};
@@ -151,14 +151,13 @@ impl AnyArray {
     /// # Errors
     /// `InvalidParam` for ranges that do not fit; `Failure` for damaged chunks; `MemoryAlloc`.
     pub fn read_bytes(&self, ranges: impl Ranges) -> Result<Vec<u8>> {
-        match Selection::new(&ranges, self.shape())? {
-            Selection::Box(ranges) => {
-                let mut dest = zeros(box_nbytes(&ranges, self.typesize())?)?;
-                self.read_box(&ranges, &mut dest)?;
-                Ok(dest)
-            }
-            Selection::Lists(lists) => self.select_bytes(&lists),
+        let axes = ranges.axes(self.shape())?;
+        if let Some(lists) = axes.lists() {
+            return self.select_bytes(&lists);
         }
+        let mut dest = zeros(box_nbytes(axes.ranges(), self.typesize())?)?;
+        self.core.read_box(axes.ranges(), &mut dest)?;
+        Ok(dest)
     }
 
     /// Reads the bytes of the items in a box into `dest`, in C order.
@@ -166,10 +165,12 @@ impl AnyArray {
     /// # Errors
     /// As [`read_bytes`](Self::read_bytes); `InvalidParam` for a `dest` of another length.
     pub fn read_bytes_into(&self, ranges: impl Ranges, dest: &mut [u8]) -> Result<()> {
-        match Selection::new(&ranges, self.shape())? {
-            Selection::Box(ranges) => self.read_box(&ranges, dest),
-            Selection::Lists(lists) => Ok(self.core.read_orthogonal(&lists, dest)?),
+        let axes = ranges.axes(self.shape())?;
+        match axes.lists() {
+            None => self.core.read_box(axes.ranges(), dest)?,
+            Some(lists) => self.core.read_orthogonal(&lists, dest)?,
         }
+        Ok(())
     }
 
     /// Overwrites the items in a box, in C order.
@@ -177,23 +178,15 @@ impl AnyArray {
     /// # Errors
     /// `InvalidParam` for ranges that do not fit or `items` of another length; those of writing.
     pub fn write_bytes(&mut self, ranges: impl Ranges, items: &[u8]) -> Result<()> {
-        match Selection::new(&ranges, self.shape())? {
-            Selection::Box(ranges) => {
-                let (start, stop) = corners(&ranges);
-                Ok(self.core_mut()?.write_box(&start, &stop, items)?)
-            }
-            Selection::Lists(lists) => self.assign_bytes(&lists, items),
+        let axes = ranges.axes(self.shape())?;
+        match axes.lists() {
+            None => Ok(self.core_mut()?.write_box(axes.ranges(), items)?),
+            Some(lists) => self.assign_bytes(&lists, items),
         }
     }
 
     pub(crate) fn write_box_shared(&self, ranges: &[Range<u64>], items: &[u8]) -> Result<()> {
-        let (start, stop) = corners(ranges);
-        Ok(self.writable_core()?.write_box_in_parallel(&start, &stop, items)?)
-    }
-
-    pub(crate) fn read_box(&self, ranges: &[Range<u64>], dest: &mut [u8]) -> Result<()> {
-        let (start, stop) = corners(ranges);
-        Ok(self.core.read_box(&start, &stop, dest)?)
+        Ok(self.writable_core()?.write_box_in_parallel(ranges, items)?)
     }
 
     /// Changes the shape. New items are zeros.
@@ -315,11 +308,6 @@ impl AnyArray {
     }
 }
 
-/// Returns the first and the last corner of a box.
-fn corners(ranges: &[Range<u64>]) -> (Vec<u64>, Vec<u64>) {
-    ranges.iter().map(|range| (range.start, range.end)).unzip()
-}
-
 /// Returns the length, in bytes, of the items of `typesize` bytes in a box.
 fn box_nbytes(ranges: &[Range<u64>], typesize: usize) -> Result<usize> {
     let nitems = ranges
@@ -337,8 +325,7 @@ impl SharedReader {
     /// Returns the items of a box, which is inside the array.
     pub(crate) fn read_items<T: Element>(&self, ranges: &[Range<u64>]) -> Result<Vec<T>> {
         let mut items = vec_of(box_nbytes(ranges, size_of::<T>())? / size_of::<T>())?;
-        let (start, stop) = corners(ranges);
-        T::fill_from(&mut items, |bytes| Ok(self.0.read_box(&start, &stop, bytes)?))?;
+        T::fill_from(&mut items, |bytes| Ok(self.0.read_box(ranges, bytes)?))?;
         Ok(items)
     }
 }
@@ -411,9 +398,10 @@ impl<T: Element> Array<T> {
     /// # Errors
     /// As [`AnyArray::read_bytes`].
     pub fn read(&self, ranges: impl Ranges) -> Result<Vec<T>> {
-        match Selection::new(&ranges, self.shape())? {
-            Selection::Box(ranges) => self.read_ranges(&ranges),
-            Selection::Lists(lists) => self.select(&lists),
+        let axes = ranges.axes(self.shape())?;
+        match axes.lists() {
+            None => self.read_ranges(axes.ranges()),
+            Some(lists) => self.select(&lists),
         }
     }
 

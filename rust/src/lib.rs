@@ -81,7 +81,7 @@ pub use metalayers::{Metalayers, MetalayersMut};
 pub use options::{Durability, OpenOptions, with_checksums};
 pub use params::{Codec, Filter, Params, Split, ignore_environment};
 pub use prefetch::Prefetch;
-pub use ranges::{AxisRange, Ranges, Step, step};
+pub use ranges::{Axes, AxisRange, Ranges, Step, step};
 pub use reader::Reader;
 pub use super_chunk::{SuperChunk, SuperChunkInfo};
 pub use view::ArrayView;

@@ -1,6 +1,7 @@
 //! Boxes in arrays: one range for each dimension.
 
 use crate::error::{Error, Result};
+use blosc2_core::rust_api::array::MAX_DIM;
 use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 
 /// The range of one dimension: a range of coordinates, or a single coordinate.
@@ -47,44 +48,76 @@ impl<R: AxisRange> AxisRange for Step<R> {
 }
 
 impl<R: AxisRange> Ranges for Step<R> {
-    fn to_ranges(&self, shape: &[u64]) -> Result<Vec<Range<u64>>> {
-        checked(&[self], shape)
-    }
-
-    fn steps(&self) -> Vec<u64> {
-        vec![self.by]
+    fn axes(&self, shape: &[u64]) -> Result<Axes> {
+        Axes::new([self as &dyn AxisRange].into_iter(), shape)
     }
 }
 
-/// The items that [`Ranges`] select.
-pub(crate) enum Selection {
-    Box(Vec<Range<u64>>),
-    /// The coordinates in each dimension.
-    Lists(Vec<Vec<u64>>),
+/// The coordinates in each dimension of an array that [`Ranges`] select.
+#[derive(Clone, Debug)]
+pub struct Axes {
+    ndim: usize,
+    // Arrays, because reading an item must not allocate.
+    ranges: [Range<u64>; MAX_DIM],
+    steps: [u64; MAX_DIM],
 }
 
-impl Selection {
-    /// Returns the items of ranges in an array of that shape.
-    pub(crate) fn new(ranges: &impl Ranges, shape: &[u64]) -> Result<Selection> {
-        let (ranges, steps) = (ranges.to_ranges(shape)?, ranges.steps());
-        if steps.iter().all(|&step| step == 1) {
-            return Ok(Selection::Box(ranges));
+impl Axes {
+    /// Returns the coordinates of one range for each dimension of an array of that shape.
+    ///
+    /// # Errors
+    /// `InvalidParam` for another number of ranges than dimensions, for a range outside the shape, and for a step of 0.
+    pub fn new<'a>(axes: impl ExactSizeIterator<Item = &'a dyn AxisRange>, shape: &[u64]) -> Result<Axes> {
+        let ndim = shape.len();
+        if axes.len() != ndim || ndim > MAX_DIM {
+            return Err(Error::param(format!("{} ranges for {ndim} dimensions", axes.len())));
         }
-        let lists = ranges.into_iter().zip(&steps).map(|(range, &by)| {
-            let by = usize::try_from(by).ok().filter(|&by| by > 0);
-            let by = by.ok_or_else(|| Error::param(format!("the steps {steps:?}, expected at least 1")))?;
-            Ok(range.step_by(by).collect())
-        });
-        Ok(Selection::Lists(lists.collect::<Result<_>>()?))
+        let mut all = Axes { ndim, ranges: [const { 0..0 }; MAX_DIM], steps: [1; MAX_DIM] };
+        let mut fits = true;
+        for (dim, axis) in axes.enumerate() {
+            let range = axis.to_range(shape[dim]);
+            fits &= range.start <= range.end && range.end <= shape[dim];
+            (all.ranges[dim], all.steps[dim]) = (range, axis.step());
+        }
+        if !fits {
+            return Err(Error::param(format!(
+                "the ranges {:?} are not in the shape {shape:?}",
+                all.ranges()
+            )));
+        }
+        if all.steps().contains(&0) {
+            return Err(Error::param(format!("the steps {:?}, expected at least 1", all.steps())));
+        }
+        Ok(all)
+    }
+
+    pub(crate) fn ranges(&self) -> &[Range<u64>] {
+        &self.ranges[..self.ndim]
+    }
+
+    fn steps(&self) -> &[u64] {
+        &self.steps[..self.ndim]
+    }
+
+    /// Returns the coordinates in each dimension; `None` if they are a box.
+    pub(crate) fn lists(&self) -> Option<Vec<Vec<u64>>> {
+        if self.steps().iter().all(|&step| step == 1) {
+            return None;
+        }
+        let list = |(range, &by): (&Range<u64>, &u64)| {
+            range.clone().step_by(usize::try_from(by).unwrap_or(usize::MAX)).collect()
+        };
+        Some(self.ranges().iter().zip(self.steps()).map(list).collect())
     }
 }
 
 /// Returns the box of ranges without steps in an array of that shape.
 pub(crate) fn to_box(ranges: &impl Ranges, shape: &[u64]) -> Result<Vec<Range<u64>>> {
-    match Selection::new(ranges, shape)? {
-        Selection::Box(ranges) => Ok(ranges),
-        Selection::Lists(_) => Err(Error::param("ranges with steps, expected a box".to_owned())),
+    let axes = ranges.axes(shape)?;
+    if axes.lists().is_some() {
+        return Err(Error::param("ranges with steps, expected a box".to_owned()));
     }
+    Ok(axes.ranges().to_vec())
 }
 
 /// Implements the traits for coordinates of a type; one that is negative, or above `u64::MAX`, is outside every shape.
@@ -138,8 +171,8 @@ macro_rules! axis_alone {
     ($($type:ty),*) => {
         $(
             impl Ranges for $type {
-                fn to_ranges(&self, shape: &[u64]) -> Result<Vec<Range<u64>>> {
-                    checked(&[self], shape)
+                fn axes(&self, shape: &[u64]) -> Result<Axes> {
+                    Axes::new([self as &dyn AxisRange].into_iter(), shape)
                 }
             }
         )*
@@ -180,72 +213,37 @@ pub trait Ranges {
     /// Returns the ranges in an array of that shape.
     ///
     /// # Errors
-    /// `InvalidParam` for another number of ranges than dimensions, and for a range outside the shape.
-    fn to_ranges(&self, shape: &[u64]) -> Result<Vec<Range<u64>>>;
-
-    /// Returns the steps of the ranges; nothing if all are 1.
-    fn steps(&self) -> Vec<u64> {
-        Vec::new()
-    }
-}
-
-/// Returns the ranges, checked against the shape.
-fn checked(ranges: &[&dyn AxisRange], shape: &[u64]) -> Result<Vec<Range<u64>>> {
-    if ranges.len() != shape.len() {
-        return Err(Error::param(format!("{} ranges for {} dimensions", ranges.len(), shape.len())));
-    }
-    let ranges: Vec<Range<u64>> =
-        ranges.iter().zip(shape).map(|(range, &extent)| range.to_range(extent)).collect();
-    if ranges.iter().zip(shape).any(|(range, &extent)| range.start > range.end || range.end > extent) {
-        return Err(Error::param(format!("the ranges {ranges:?} are not in the shape {shape:?}")));
-    }
-    Ok(ranges)
+    /// Those of [`Axes::new`].
+    fn axes(&self, shape: &[u64]) -> Result<Axes>;
 }
 
 impl Ranges for RangeFull {
-    fn to_ranges(&self, shape: &[u64]) -> Result<Vec<Range<u64>>> {
-        Ok(shape.iter().map(|&extent| 0..extent).collect())
+    fn axes(&self, shape: &[u64]) -> Result<Axes> {
+        Axes::new(shape.iter().map(|_| &RangeFull as &dyn AxisRange), shape)
     }
 }
 
 impl<R: AxisRange> Ranges for [R] {
-    fn to_ranges(&self, shape: &[u64]) -> Result<Vec<Range<u64>>> {
-        let ranges: Vec<&dyn AxisRange> = self.iter().map(|range| range as &dyn AxisRange).collect();
-        checked(&ranges, shape)
-    }
-
-    fn steps(&self) -> Vec<u64> {
-        self.iter().map(AxisRange::step).collect()
+    fn axes(&self, shape: &[u64]) -> Result<Axes> {
+        Axes::new(self.iter().map(|range| range as &dyn AxisRange), shape)
     }
 }
 
 impl<R: AxisRange, const N: usize> Ranges for [R; N] {
-    fn to_ranges(&self, shape: &[u64]) -> Result<Vec<Range<u64>>> {
-        self.as_slice().to_ranges(shape)
-    }
-
-    fn steps(&self) -> Vec<u64> {
-        self.as_slice().steps()
+    fn axes(&self, shape: &[u64]) -> Result<Axes> {
+        self.as_slice().axes(shape)
     }
 }
 
 impl<R: AxisRange> Ranges for Vec<R> {
-    fn to_ranges(&self, shape: &[u64]) -> Result<Vec<Range<u64>>> {
-        self.as_slice().to_ranges(shape)
-    }
-
-    fn steps(&self) -> Vec<u64> {
-        self.as_slice().steps()
+    fn axes(&self, shape: &[u64]) -> Result<Axes> {
+        self.as_slice().axes(shape)
     }
 }
 
 impl<R: Ranges + ?Sized> Ranges for &R {
-    fn to_ranges(&self, shape: &[u64]) -> Result<Vec<Range<u64>>> {
-        (*self).to_ranges(shape)
-    }
-
-    fn steps(&self) -> Vec<u64> {
-        (*self).steps()
+    fn axes(&self, shape: &[u64]) -> Result<Axes> {
+        (*self).axes(shape)
     }
 }
 
@@ -253,16 +251,10 @@ macro_rules! tuples {
     ($(($($name:ident)*))*) => {
         $(
             impl<$($name: AxisRange),*> Ranges for ($($name,)*) {
-                fn to_ranges(&self, shape: &[u64]) -> Result<Vec<Range<u64>>> {
+                fn axes(&self, shape: &[u64]) -> Result<Axes> {
                     #[allow(non_snake_case, reason = "one name for a type and its value")]
                     let ($($name,)*) = self;
-                    checked(&[$($name as &dyn AxisRange),*], shape)
-                }
-
-                fn steps(&self) -> Vec<u64> {
-                    #[allow(non_snake_case, reason = "one name for a type and its value")]
-                    let ($($name,)*) = self;
-                    vec![$($name.step()),*]
+                    Axes::new([$($name as &dyn AxisRange),*].into_iter(), shape)
                 }
             }
         )*

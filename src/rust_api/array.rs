@@ -12,6 +12,7 @@ use crate::malloc::MallocVec;
 use crate::out_buffer::OutBuffer;
 use crate::schunk::storage::Storage;
 use std::ffi::CString;
+use std::ops::Range;
 use std::path::Path;
 
 /// Maximum number of dimensions.
@@ -255,9 +256,9 @@ impl ArrayHandle {
         (text.unwrap_or_default(), self.inner.dtype_format())
     }
 
-    /// Reads the box from `start` to `stop` into `dest`, in C order.
-    pub fn read_box(&self, start: &[u64], stop: &[u64], dest: &mut [u8]) -> Result<()> {
-        let checked = self.check_box(start, stop, dest.len())?;
+    /// Reads the box of `ranges` into `dest`, in C order.
+    pub fn read_box(&self, ranges: &[Range<u64>], dest: &mut [u8]) -> Result<()> {
+        let checked = self.check_box(ranges, dest.len())?;
         if dest.is_empty() {
             return Ok(());
         }
@@ -265,9 +266,9 @@ impl ArrayHandle {
         self.inner.get_box(start, stop, shape, OutBuffer::from(dest), true)
     }
 
-    /// Overwrites the box from `start` to `stop` with `src`, in C order.
-    pub fn write_box(&self, start: &[u64], stop: &[u64], src: &[u8]) -> Result<()> {
-        let checked = self.check_box(start, stop, src.len())?;
+    /// Overwrites the box of `ranges` with `src`, in C order.
+    pub fn write_box(&self, ranges: &[Range<u64>], src: &[u8]) -> Result<()> {
+        let checked = self.check_box(ranges, src.len())?;
         if src.is_empty() {
             return Ok(());
         }
@@ -276,8 +277,8 @@ impl ArrayHandle {
     }
 
     /// As [`write_box`](Self::write_box), for several threads at a time: chunks are compressed without a lock.
-    pub fn write_box_in_parallel(&self, start: &[u64], stop: &[u64], src: &[u8]) -> Result<()> {
-        let checked = self.check_box(start, stop, src.len())?;
+    pub fn write_box_in_parallel(&self, ranges: &[Range<u64>], src: &[u8]) -> Result<()> {
+        let checked = self.check_box(ranges, src.len())?;
         if src.is_empty() {
             return Ok(());
         }
@@ -286,14 +287,14 @@ impl ArrayHandle {
     }
 
     /// Checks that a box is in the array, and that its items have `len` bytes.
-    fn check_box(&self, start: &[u64], stop: &[u64], len: usize) -> Result<CheckedBox> {
+    fn check_box(&self, ranges: &[Range<u64>], len: usize) -> Result<CheckedBox> {
         let geometry = self.inner.geometry();
         let shape = geometry.shape();
         let ndim = shape.len();
         let mut checked = CheckedBox { ndim, corners_and_shape: [[0; MAX_DIM]; 3] };
         let mut nbytes = Some(self.typesize());
-        let mut fits = start.len() == ndim && stop.len() == ndim;
-        for (dim, ((&start, &stop), &extent)) in start.iter().zip(stop).zip(shape).enumerate() {
+        let mut fits = ranges.len() == ndim;
+        for (dim, (&Range { start, end: stop }, &extent)) in ranges.iter().zip(shape).enumerate() {
             fits &= start <= stop && stop <= extent.unsigned_abs();
             let count = stop.wrapping_sub(start);
             nbytes = nbytes.and_then(|n| n.checked_mul(usize::try_from(count).ok()?));
@@ -302,11 +303,11 @@ impl ArrayHandle {
                 numbers[dim] = number as i64;
             }
         }
-        ensure!(fits, InvalidParam, "the box from {start:?} to {stop:?} is not in the shape {shape:?}");
+        ensure!(fits, InvalidParam, "the box {ranges:?} is not in the shape {shape:?}");
         ensure!(
             nbytes == Some(len),
             InvalidParam,
-            "the buffer has {len} bytes, expected the items from {start:?} to {stop:?}, of {} bytes each",
+            "the buffer has {len} bytes, expected the items of {ranges:?}, of {} bytes each",
             self.typesize(),
         );
         Ok(checked)
