@@ -223,15 +223,20 @@ impl CachedReader {
     /// overwritten. Without a free descriptor the reader remembers which file it is, so that a later replacement is
     /// detected all the same.
     pub(crate) fn replace_open_file(&self, new: Option<File>) {
-        if let Some(file) = self.open_file() {
-            let is_lost = file.is_lost();
-            self.drop_file(&file, is_lost);
-        }
+        self.close();
         let Some(new) = new else { return };
         let version = FileVersion::of_open_file(&new);
         // The stream is closed if it is not kept.
         let _ = self.cache_stream(IoStream(StreamKind::Native(new)));
         self.set_unkept(version);
+    }
+
+    /// Closes the kept handle; the next read opens the file again.
+    pub(crate) fn close(&self) {
+        if let Some(file) = self.open_file() {
+            let is_lost = file.is_lost();
+            self.drop_file(&file, is_lost);
+        }
     }
 
     fn drop_file(&self, file: &Arc<OpenFile>, is_lost: bool) {

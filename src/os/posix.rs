@@ -23,6 +23,9 @@ mod calls {
     pub(super) use libc::{fopen, fseeko, fstat, ftello, ftruncate, off_t, pread, pwrite, pwritev, stat};
 }
 
+/// Whether a directory can be renamed while a file in it is open.
+pub(crate) const RENAMES_DIRECTORIES_IN_USE: bool = true;
+
 /// A point in time, of which only differences are meaningful: `struct timespec`.
 pub(crate) type Timestamp = libc::timespec;
 

@@ -16,6 +16,7 @@ use crate::io::replacement::Replacement;
 use crate::io::{
     Backend, CachedReader, ObservedStamp, OpenMode, ReadHandle, paths, read_file_stamp, replacement,
 };
+use crate::os;
 use parking_lot::Mutex;
 use std::ffi::{CStr, CString};
 use std::path::PathBuf;
@@ -31,11 +32,12 @@ pub(crate) struct Disk {
     /// Offset of the frame in its file, in bytes.
     pub base: u64,
     names: FileNames,
-    /// The files while the frame is being created under a temporary name.
-    creation: Option<Box<Creation>>,
     /// The read handle, which is kept for sparse frames, too, where the reference keeps none (`frame.md` 5.4). An index
     /// file that was replaced, as atomic changes do, is detected as for other files.
     reader: CachedReader,
+    /// The files while the frame is being created under a temporary name. Dropped after the read handle: Windows does not
+    /// remove a directory in which a file is open.
+    creation: Option<Box<Creation>>,
 }
 
 struct FileNames {
@@ -95,6 +97,9 @@ impl Disk {
     /// until the name is on disk.
     pub(in crate::frame) fn publish(&self, is_synced: bool) -> Result<()> {
         let Some(creation) = self.creation.as_ref().filter(|_| self.is_unpublished()) else { return Ok(()) };
+        if !os::RENAMES_DIRECTORIES_IN_USE && self.directory().is_some() {
+            self.reader.close();
+        }
         creation.files.lock().publish(is_synced)?;
         creation.is_published.store(true, Ordering::Release);
         Ok(())
