@@ -98,7 +98,10 @@ fn b2nd_10_d16_failures_leave_no_array_file_or_memory() {
                 assert!(rc < 0 && out.is_null(), "{rc} and {out:?}");
             }
         }
-        // Many failures do not exhaust the memory.
+        if cfg!(windows) {
+            return;
+        }
+        // Many failures do not exhaust the memory, whose size is in a file of Unix.
         let path = scratch.new_path();
         let array = ArraySpec::new(&[1 << 20], &[1 << 16], &[1 << 12], 1)
             .with_store(Store::File, &path)

@@ -14,7 +14,7 @@ use crate::support::has_atomic_changes;
 use crate::support::random::Random;
 use crate::support::super_chunk::scratch::ScratchDir;
 use crate::support::super_chunk::{Store, SuperChunk};
-use crate::support::system::FileExt;
+use crate::support::system::{FileExt, set_variable};
 
 const NCHUNKS: i32 = 9;
 
@@ -154,7 +154,7 @@ fn frame_2_14_a_damaged_chunk_stays_damaged_after_changes() {
             // A byte of the content, which can be decoded.
             damage_chunk(&path, 2, (1000, &[noise[968] ^ 1]));
             // SAFETY: no other thread of this process uses the environment.
-            unsafe { std::env::remove_var("BLOSC2_CHECKSUMS") };
+            unsafe { set_variable("BLOSC2_CHECKSUMS", None) };
             let schunk = SuperChunk::open(ours(), &path).expect("a super-chunk");
             assert_eq!(schunk.vlmeta_update("note", b"after it"), 0);
             schunk.append(&noise).expect("appended");
@@ -167,7 +167,7 @@ fn frame_2_14_a_damaged_chunk_stays_damaged_after_changes() {
             assert!(schunk.update_chunk(1, &compress_chunk(&noise)).is_ok());
             assert_eq!(schunk.decompress(1), Ok(noise), "{store:?}");
             // SAFETY: as above.
-            unsafe { std::env::set_var("BLOSC2_CHECKSUMS", "on") };
+            unsafe { set_variable("BLOSC2_CHECKSUMS", Some("on")) };
         }
     });
 }

@@ -7,6 +7,7 @@ use crate::checks::{assert_all_decode, data, large_destsize, ours};
 use crate::support::calls::{Header, OwnedContext, Params, compress, decompress, dparams, with_destination};
 use crate::support::child::{in_new_process, in_new_process_with, test_name};
 use crate::support::data::Data;
+use crate::support::system::set_variable;
 
 fn global_compress(clevel: i32, typesize: i32, src: &[u8]) -> Result<Vec<u8>, i32> {
     let (rc, mut dest) = with_destination(large_destsize(src.len()), |dest| {
@@ -77,11 +78,7 @@ fn chunk_10_12_no_lock_writes_the_same_chunks_as_the_locked_path() {
                 for typesize in [2, 8, 300] {
                     // SAFETY: one thread; a terminated name; plain setters.
                     let chunks = [false, true].map(|unlocked| unsafe {
-                        if unlocked {
-                            std::env::set_var("BLOSC_NOLOCK", "1");
-                        } else {
-                            std::env::remove_var("BLOSC_NOLOCK");
-                        }
+                        set_variable("BLOSC_NOLOCK", unlocked.then_some("1"));
                         (ours().blosc1_set_compressor)(compressor.as_ptr());
                         (ours().blosc2_set_nthreads)(nthreads);
                         global_compress(5, typesize, &src).expect("a chunk")
@@ -143,7 +140,7 @@ fn chunk_10_22_unknown_compressor_in_the_environment_fails() {
         assert_eq!(context.cparams().compcode, 255);
         assert_eq!(compress(ours(), &params, &src, 20_000), Err(-7));
         // SAFETY: one thread.
-        unsafe { std::env::set_var("BLOSC_COMPRESSOR", "zlib") };
+        unsafe { set_variable("BLOSC_COMPRESSOR", Some("zlib")) };
         let chunk = global_compress(5, 4, &src).expect("a chunk");
         assert_eq!(Header::parse(&chunk).udcompcode, 4);
         assert_all_decode(&chunk, &src);
@@ -165,7 +162,7 @@ fn abi_10_2_numbers_of_threads_out_of_range_are_not_truncated() {
             ("3", 3),
         ] {
             // SAFETY: one thread.
-            unsafe { std::env::set_var("BLOSC_NTHREADS", value) };
+            unsafe { set_variable("BLOSC_NTHREADS", Some(value)) };
             let params = Params { typesize: 4, nthreads: 2, ..Params::default() };
             let context = OwnedContext::for_compression(ours(), params.cparams()).expect("a context");
             assert_eq!(context.cparams().nthreads, nthreads, "{value}");
@@ -211,7 +208,7 @@ fn chunk_10_12_invalid_environment_values_do_not_stay_in_effect() {
         ] {
             for value in values {
                 // SAFETY: the only other threads are the workers, which do not read the environment.
-                unsafe { std::env::set_var(variable, value) };
+                unsafe { set_variable(variable, Some(value)) };
                 if let Ok(chunk) = global_compress(5, 4, &src) {
                     assert_eq!(decompress(ours(), 1, &chunk, src.len()).as_deref(), Ok(&src[..]));
                 }
@@ -221,7 +218,7 @@ fn chunk_10_12_invalid_environment_values_do_not_stay_in_effect() {
                     assert_eq!(decompress(ours(), 1, &chunk, src.len()).as_deref(), Ok(&src[..]));
                 }
                 // SAFETY: as above.
-                unsafe { std::env::remove_var(variable) };
+                unsafe { set_variable(variable, None) };
             }
             // SAFETY: plain setters; they restore the initial values.
             unsafe {

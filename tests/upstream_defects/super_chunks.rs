@@ -445,12 +445,14 @@ fn schunk_25_creation_over_an_existing_file_fails() {
 }
 
 /// Returns the resident memory of the process, in bytes.
+#[cfg(unix)]
 fn resident_bytes() -> usize {
     let text = std::fs::read_to_string("/proc/self/statm").expect("sizes of the process");
     text.split(' ').nth(1).expect("a number").parse::<usize>().expect("a number") * 4096
 }
 
 /// A failed call releases its memory: each of these would leak hundreds of megabytes.
+#[cfg(unix)]
 #[test]
 fn schunk_25_failures_release_memory() {
     in_new_process(test_name!(), || {

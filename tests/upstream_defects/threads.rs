@@ -280,6 +280,7 @@ fn abi_16_31_new_nthreads_sets_the_threads_of_the_next_job() {
     });
 }
 
+#[cfg(unix)]
 fn count_threads() -> usize {
     let status = std::fs::read_to_string("/proc/self/status").expect("the process");
     let line = status.lines().find_map(|line| line.strip_prefix("Threads:")).expect("a number of threads");
@@ -288,6 +289,7 @@ fn count_threads() -> usize {
 
 /// Threads are started by the first job that can use them, are shared, and end with `blosc2_destroy()` (check 38,
 /// abi.md 9.3 and 16.20).
+#[cfg(unix)]
 #[test]
 fn chunk_6_1_threads_start_on_demand_and_end_with_destroy() {
     in_new_process(test_name!(), || {

@@ -17,6 +17,15 @@ pub fn set_missing_variable(name: &CStr, value: &CStr) {
     unsafe { libc::setenv(name.as_ptr(), value.as_ptr(), 0) };
 }
 
+/// Sets a variable of the environment, or removes it.
+///
+/// # Safety
+/// No other thread uses the environment.
+pub unsafe fn set_variable(name: &str, value: Option<&str>) {
+    // SAFETY: guaranteed by the caller.
+    unsafe { value.map_or_else(|| std::env::remove_var(name), |value| std::env::set_var(name, value)) }
+}
+
 /// Returns the length of a page in bytes.
 pub fn page_len() -> usize {
     // SAFETY: reads a constant of the system.

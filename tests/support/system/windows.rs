@@ -1,6 +1,6 @@
 //! Windows: see the parent module.
 
-use std::ffi::{CStr, c_char, c_int};
+use std::ffi::{CStr, CString, c_char, c_int};
 use std::fs::File;
 use std::io;
 use std::os::windows::fs::FileExt as WindowsFileExt;
@@ -48,17 +48,28 @@ impl FileExt for File {
     }
 }
 
+unsafe extern "C" {
+    fn _putenv_s(name: *const c_char, value: *const c_char) -> c_int;
+}
+
 /// Sets a variable of the C library's environment unless it is set. No other thread uses the environment.
 pub fn set_missing_variable(name: &CStr, value: &CStr) {
-    unsafe extern "C" {
-        fn _putenv_s(name: *const c_char, value: *const c_char) -> c_int;
-    }
     // SAFETY: two C strings, and no other thread (guaranteed by the caller).
     unsafe {
         if libc::getenv(name.as_ptr()).is_null() {
             _putenv_s(name.as_ptr(), value.as_ptr());
         }
     }
+}
+
+/// Sets a variable of the C library's environment, which [`std::env::set_var`] does not change, or removes it.
+///
+/// # Safety
+/// No other thread uses the environment.
+pub unsafe fn set_variable(name: &str, value: Option<&str>) {
+    let [name, value] = [name, value.unwrap_or("")].map(|text| CString::new(text).expect("no NUL"));
+    // SAFETY: two C strings, and no other thread (guaranteed by the caller). An empty value removes the variable.
+    assert_eq!(unsafe { _putenv_s(name.as_ptr(), value.as_ptr()) }, 0);
 }
 
 /// Returns the length of a page in bytes.

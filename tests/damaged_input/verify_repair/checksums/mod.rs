@@ -15,6 +15,7 @@ use crate::support::library::Library;
 use crate::support::random::Random;
 use crate::support::super_chunk::scratch::ScratchDir;
 use crate::support::super_chunk::{Store, SuperChunk};
+use crate::support::system::set_variable;
 use crate::support::verify::{repair, verify};
 use regions::{Home, NBYTES, NCHUNKS, Region, Sample, fill, has_flag};
 
@@ -156,7 +157,7 @@ fn a_stored_chunk_with_a_flipped_bit_is_not_saved() {
 fn check_modes(sample: &Sample, path: &Path, scratch: &ScratchDir) {
     for (mode, count) in [("off", 0), ("verify", 1), ("on", 1)] {
         // SAFETY: this process runs only this test; the worker threads of the library do not use the environment.
-        unsafe { std::env::set_var(CHECKSUMS, mode) };
+        unsafe { set_variable(CHECKSUMS, Some(mode)) };
         assert_eq!(verify(path).0, count, "{mode}");
         let saved = scratch.new_path();
         let (saved_chunks, reports) = repair(path, &saved);
@@ -190,7 +191,7 @@ fn the_variable_decides_about_the_use_of_checksums() {
         let scratch = ScratchDir::in_memory();
         for home in [Home::File, Home::Directory] {
             // SAFETY: as in `check_modes`.
-            unsafe { std::env::set_var(CHECKSUMS, "on") };
+            unsafe { set_variable(CHECKSUMS, Some("on")) };
             let mut sample = Sample::make(home, 0, &scratch);
             damage_stored_chunk(&mut sample);
             let path = sample.write(&sample.files, &scratch);
