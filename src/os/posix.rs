@@ -75,7 +75,8 @@ pub(crate) fn read_at(file: &File, dest: &mut [u8], position: u64) -> io::Result
 pub(crate) fn write_vectored_at(file: &File, parts: &[IoSlice<'_>], position: u64) -> io::Result<usize> {
     let (descriptor, position) = (file.as_raw_fd(), offset(position)?);
     let len = parts.iter().fold(0, |len: usize, part| len.saturating_add(part.len()));
-    if parts.len() > 1 && len <= MAX_TRANSFER_LEN {
+    // The function `pwritev` of Emscripten 3.1.6 writes all parts to the same place.
+    if parts.len() > 1 && len <= MAX_TRANSFER_LEN && !cfg!(target_os = "emscripten") {
         // SAFETY: an `IoSlice` has the layout of an `iovec`; there are `parts.len()` of them, each for readable memory.
         return transferred(unsafe {
             calls::pwritev(descriptor, parts.as_ptr().cast(), parts.len() as c_int, position)

@@ -14,6 +14,10 @@ use std::os::unix::ffi::OsStrExt;
 /// # Safety
 /// The constructors of the library run.
 pub(in crate::os) unsafe fn open_library(path: &CStr) -> Result<libloading::Library, libloading::Error> {
+    // The functions `dlopen` and `dlsym` of Emscripten abort a program that is not linked with the option `MAIN_MODULE`.
+    if cfg!(target_os = "emscripten") {
+        return Err(libloading::Error::DlOpenUnknown);
+    }
     let path = OsStr::from_bytes(path.to_bytes());
     // SAFETY: guaranteed by the caller.
     unsafe { UnixLibrary::open(Some(path), RTLD_NOW | RTLD_LOCAL) }.map(Into::into)

@@ -8,6 +8,8 @@ mod process;
 
 #[cfg(any(miri, target_os = "emscripten"))]
 pub(crate) use super::absent::call_in_forked_children;
+#[cfg(target_os = "emscripten")]
+pub(crate) use super::absent::single_threaded_flag;
 #[cfg(not(all(target_os = "linux", target_env = "gnu", target_pointer_width = "64")))]
 pub(crate) use super::absent::symbol_info;
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux", not(miri))))]

@@ -1,7 +1,7 @@
 //! The process and its threads: forks, ends of threads, `errno`, the environment, output of other processes.
 
 use crate::os::types::ThreadEnd;
-use std::ffi::{c_char, c_int, c_void};
+use std::ffi::{c_int, c_void};
 use std::io::{Error, ErrorKind};
 use std::os::fd::AsRawFd;
 use std::process::ChildStdout;
@@ -27,7 +27,8 @@ pub(crate) fn thread_pointer() -> Option<usize> {
 
 /// Returns the address of the variable of the C library that is not 0 while the process has only one thread; NULL if the
 /// C library has none (glibc has it since 2.32).
-pub(crate) fn single_threaded_flag() -> *const c_char {
+#[cfg(not(target_os = "emscripten"))]
+pub(crate) fn single_threaded_flag() -> *const std::ffi::c_char {
     // SAFETY: a C string; the symbol is a `char` variable wherever it exists.
     unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"__libc_single_threaded".as_ptr()) }.cast()
 }
@@ -89,12 +90,12 @@ pub(crate) fn errno_location() -> *mut c_int {
 #[cfg(target_os = "linux")]
 pub(crate) fn environment_may_have(prefix: &[u8]) -> bool {
     unsafe extern "C" {
-        static mut environ: *const *const c_char;
+        static mut environ: *const *const std::ffi::c_char;
     }
     // SAFETY: the C library's array, NULL or ended by NULL, of C strings. `setenv` on another thread races, as for `getenv`.
     // No byte behind the NUL of a string is read: `starts` ends at the first difference.
     unsafe {
-        let starts = |variable: *const c_char| {
+        let starts = |variable: *const std::ffi::c_char| {
             prefix.iter().enumerate().all(|(at, &byte)| *variable.cast::<u8>().add(at) == byte)
         };
         let mut next = environ;
