@@ -11,7 +11,8 @@
 # also installs the command `blosc2` with its man pages and shell completions.
 #
 # --target with a target of Windows installs bin/libblosc2.dll, lib/libblosc2.dll.a, lib/libblosc2.def, the headers and the
-# pkg-config file, also from another system; DLLTOOL names the tool that makes import libraries.
+# pkg-config file, also from another system; DLLTOOL names the tool that makes import libraries. If there is an llvm-dlltool
+# (LLVM_DLLTOOL), it makes lib/blosc2.lib for MSVC.
 #
 # DESTDIR is put before every installed path, for packagers. Needs GNU binutils, and an ELF system unless --target is given;
 # LD, OBJCOPY, STRIP, NM, READELF, AR and CARGO name other tools.
@@ -124,6 +125,12 @@ if [ -n "$target_triple" ]; then
   "${DLLTOOL:-x86_64-w64-mingw32-dlltool}" -d "$work/libblosc2.def" -l "$work/libblosc2.dll.a"
   put 755 "$at/bin" "$work/libblosc2.dll"
   put 644 "$at/$libdir" "$work/libblosc2.dll.a" "$work/libblosc2.def"
+  # MSVC does not read the import libraries that binutils writes.
+  if command -v "${LLVM_DLLTOOL:=llvm-dlltool}" >/dev/null; then
+    case $target_triple in aarch64-*) machine=arm64 ;; *) machine=i386:x86-64 ;; esac
+    "$LLVM_DLLTOOL" -m $machine -d "$work/libblosc2.def" -l "$work/blosc2.lib"
+    put 644 "$at/$libdir" "$work/blosc2.lib"
+  fi
   put_headers
   echo "$package $version is installed in $at"
   exit 0
