@@ -23,11 +23,12 @@ use std::path::{Path, PathBuf};
 
 /// A frame that is being written. Dropping it removes its files.
 pub(super) struct NewFrame {
-    files: NewFiles,
     destination: PathBuf,
     disk: Disk,
     /// The file with header, index and trailer.
     stream: IoStream,
+    /// Dropped after the open files: Windows does not remove a directory in which a file is open.
+    files: NewFiles,
     /// Length of the header in bytes.
     header_len: u64,
     /// Sum of the lengths of the chunks so far, in bytes.
