@@ -425,7 +425,7 @@ END
     # Wine names files as the locale says.
     export LC_ALL=C.UTF-8 WINEDEBUG=-all WINEPREFIX="$wine/prefix" WINEPATH="$wine" "CARGO_TARGET_${upper}_RUNNER=timeout 3600 wine"
     # Opening, writing and removing a file takes many times longer than on Linux.
-    export BLOSC2_MUTANTS="${BLOSC2_MUTANTS:-150}"
+    export BLOSC2_MUTANTS="${BLOSC2_MUTANTS:-150}" BLOSC2_FLIPS="${BLOSC2_FLIPS:-8}" BLOSC2_REPAIR_MUTANTS="${BLOSC2_REPAIR_MUTANTS:-150}"
 }
 
 # Installs the DLL as a user does.
