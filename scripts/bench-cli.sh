@@ -14,7 +14,7 @@ cd "$(dirname "$0")/.."
 mib=${1:-1024}
 threads=2
 cargo build --release --quiet --package blosc2-cli
-cargo build --release --quiet --package blosc2 --example codec_time
+cargo build --release --quiet --package blosc2-safe --example codec_time
 release=${CARGO_TARGET_DIR:-target}/release
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -12,7 +12,7 @@ cd "$(dirname "$0")/.."
 reference=${BLOSC2_REFERENCE:-reference/blosc2/lib/libblosc2.so.9}
 [ -f "$reference" ] || { echo "no reference library (run scripts/fetch-reference.sh)" >&2; exit 1; }
 cargo build --release --quiet --lib
-cargo build --release --quiet --package blosc2 --example call_costs
+cargo build --release --quiet --package blosc2-safe --example call_costs
 release=${CARGO_TARGET_DIR:-target}/release
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -13,6 +13,6 @@ version=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' rust/Cargo.toml)
 grep -q "The minimum supported Rust version is $version\." rust/src/lib.rs ||
   { echo "the documentation of the crate states another version than $version" >&2; exit 1; }
 rustup toolchain install "$version" --profile minimal --no-self-update
-cargo "+$version" check --quiet --locked -p blosc2 --features ndarray -p blosc2-cli \
+cargo "+$version" check --quiet --locked -p blosc2-safe --all-features -p blosc2-cli \
   --target-dir "${CARGO_TARGET_DIR:-target}/msrv"
 echo "the crate blosc2 and the command compile with Rust $version"

@@ -205,7 +205,7 @@ integration_tests() {
 }
 
 # The programs of another library, and those that scripts build for this machine.
-HOST_PROGRAMS="installed:: both_libraries:: documents:: python"
+HOST_PROGRAMS="installed:: both_libraries:: documents:: example_programs:: python"
 
 # shellcheck disable=SC2046,SC2086 # Lists of words.
 run_tests() {
@@ -229,19 +229,19 @@ run_tests() {
         say "clippy"
         cargo clippy --lib --target "$triple" -- -D warnings
         say "tests of libblosc2"
-        test_with --workspace --exclude libblosc2-core --exclude blosc2 --exclude blosc2-cli --exclude libblosc1-rs --lib \
+        test_with --workspace --exclude libblosc2-core --exclude blosc2-safe --exclude blosc2-cli --exclude libblosc1-rs --lib \
             $(integration_tests repository side_by_side dynamic_plugins threads_callback_lock $excluded) -- \
             $(skips $skip $HOST_PROGRAMS headers::)
         # A program without the test harness, whose options it does not have.
         [ -n "$processor" ] || test_with --test threads_callback_lock
         say "tests of the Rust API, the command and libblosc"
         if [ "$name" = windows ]; then
-            test_with -p blosc2 --tests
+            test_with -p blosc2-safe --tests -- --skip example_programs::
             # The other tests use links, signals and forks.
             test_with -p blosc2-cli --bins $(for one in arrays bench decompress help info repair verify; do echo --test $one; done)
             test_with -p libblosc1-rs --lib
         else
-            test_with -p blosc2 -p blosc2-cli -p libblosc1-rs --tests -- $(skips $skip $HOST_PROGRAMS side_by_side)
+            test_with -p blosc2-safe -p blosc2-cli -p libblosc1-rs --tests -- $(skips $skip $HOST_PROGRAMS side_by_side)
         fi
     else
         say "unit tests, golden files, the ABI and C programs"

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 /// Compress, inspect, check, repair and convert Blosc2 files (.b2frame, .b2nd).
 #[derive(Debug, Parser)]
-#[command(name = "blosc2", version, propagate_version = true, max_term_width = 100)]
+#[command(name = "blosc2", version = concat!(env!("CARGO_PKG_VERSION"), " (blosc2-cli)"), propagate_version = true, max_term_width = 100)]
 pub(crate) struct Arguments {
     /// Print only errors
     #[arg(short, long, global = true, conflicts_with = "verbose")]

@@ -1,6 +1,6 @@
 //! A compressed array on disk: writes it, reads a part of it, and prints the sizes.
 //!
-//! `cargo run --release -p blosc2 --example array_on_disk -- waves.b2nd`
+//! `cargo run --release -p blosc2-safe --example array_on_disk -- waves.b2nd`
 //!
 //! Without an argument, the file is in the directory for temporary files.
 

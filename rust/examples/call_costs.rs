@@ -1,7 +1,7 @@
 //! The time of short calls of this crate: what `scripts/bench-crate.sh` compares with the C functions. Prints a line for each call:
 //! its name and the nanoseconds of the fastest of 30 series of calls.
 //!
-//! `cargo run --release -p blosc2 --example call_costs`
+//! `cargo run --release -p blosc2-safe --example call_costs`
 
 use blosc2::{Array, Decoder, Encoder, Filter, Params, Result, SuperChunk, compress};
 use std::hint::black_box;

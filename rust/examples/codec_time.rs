@@ -1,7 +1,7 @@
 //! The time that the library needs for a file in memory, without reading and writing it: what `scripts/bench-cli.sh`
 //! compares the command with. Prints two numbers: seconds of compression and of decompression.
 //!
-//! `cargo run --release -p blosc2 --example codec_time -- FILE CODEC LEVEL TYPESIZE THREADS`
+//! `cargo run --release -p blosc2-safe --example codec_time -- FILE CODEC LEVEL TYPESIZE THREADS`
 
 use blosc2::{Chunk, Codec, Decoder, Encoder, Filter, Params};
 use std::error::Error;

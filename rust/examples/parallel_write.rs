@@ -1,7 +1,7 @@
 //! Measures writes to one array by 1 and by 2 threads, in memory and in a file, and prints how many times the second is as
 //! fast. The first line of a level is compression alone, without an array: more than that is not possible.
 //!
-//! `cargo run --release -p blosc2 --example parallel_write`
+//! `cargo run --release -p blosc2-safe --example parallel_write`
 
 use blosc2::{Array, Codec, Durability, Encoder, Filter, Params};
 use std::time::{Duration, Instant};

@@ -69,7 +69,7 @@ impl<A> ArrayBuilder<A> {
     }
 
     /// Sets the shape.
-    #[cfg(feature = "ndarray")]
+    #[cfg(any(feature = "ndarray", feature = "ndarray-0_16"))]
     pub(crate) fn with_shape(mut self, shape: Vec<u64>) -> Self {
         self.shape = shape;
         self

@@ -40,7 +40,7 @@
 //!
 //! # Features
 //! `ndlz` and `zfp` (codecs), `plugins` (more filters) and `snappy` (reading chunks of Blosc 1) are on by default.
-//! `ndarray` adds conversions to and from arrays of the crate `ndarray`; `rayon` adds parallel iterators; `half` and `num-complex` add the item types `f16`
+//! `ndarray` adds conversions to and from arrays of the crate `ndarray` 0.17, and `ndarray-0_16` of 0.16; `rayon` adds parallel iterators; `half` and `num-complex` add the item types `f16`
 //! and `Complex`.
 //!
 //! The minimum supported Rust version is 1.89.
@@ -57,7 +57,7 @@ mod error;
 mod frame;
 mod grid;
 mod metalayers;
-#[cfg(feature = "ndarray")]
+#[cfg(any(feature = "ndarray", feature = "ndarray-0_16"))]
 mod ndarray;
 mod options;
 mod params;
@@ -78,6 +78,8 @@ pub use element::Element;
 pub use error::{Error, ErrorKind, Result};
 pub use frame::{FrameReader, FrameWriter};
 pub use metalayers::{Metalayers, MetalayersMut};
+#[cfg(any(feature = "ndarray", feature = "ndarray-0_16"))]
+pub use ndarray::{NdArray, OwnedNdArray};
 pub use options::{Durability, OpenOptions, with_checksums};
 pub use params::{Codec, Filter, Params, Split, ignore_environment};
 pub use prefetch::Prefetch;
@@ -86,3 +88,7 @@ pub use reader::Reader;
 pub use super_chunk::{SuperChunk, SuperChunkInfo};
 pub use view::ArrayView;
 pub use writer::Writer;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

@@ -145,18 +145,29 @@ fn arrays_are_copied_with_their_metalayers() {
     assert!(blosc2::verify(folder.path().join("b"), 2).unwrap().is_empty());
 }
 
-#[cfg(feature = "ndarray")]
-#[test]
-fn arrays_of_ndarray_are_converted() {
-    let original = ndarray::Array::from_shape_fn((3, 4), |(row, column)| row as f64 * 10.0 + column as f64);
-    let mut array = Array::<f64>::builder([]).in_memory_from_ndarray(&original.t()).unwrap();
-    assert_eq!(array.shape(), [4, 3]);
-    assert_eq!(array.to_ndarray().unwrap(), original.t().into_dyn());
-    array.write_ndarray((1..2, ..), &ndarray::array![[1.0, 2.0, 3.0]]).unwrap();
-    let view = array.view((..2, 1)).unwrap().to_ndarray().unwrap();
-    assert_eq!(view, ndarray::array![[10.0], [2.0]].into_dyn());
-    assert!(array.write_ndarray((1..2, ..), &ndarray::array![1.0, 2.0, 3.0]).is_err());
+macro_rules! ndarray_conversions {
+    ($feature:literal, $name:ident, $ndarray:ident) => {
+        #[cfg(feature = $feature)]
+        #[test]
+        fn $name() {
+            use $ndarray::{Array1, Array2, ArrayD, array};
+            let original = Array2::from_shape_fn((3, 4), |(row, column)| row as f64 * 10.0 + column as f64);
+            let mut stored = Array::<f64>::builder([]).in_memory_from_ndarray(&original.t()).unwrap();
+            assert_eq!(stored.shape(), [4, 3]);
+            assert_eq!(stored.to_ndarray::<ArrayD<f64>>().unwrap(), original.t().into_dyn());
+            assert_eq!(stored.to_ndarray::<Array2<f64>>().unwrap(), original.t());
+            stored.write_ndarray((1..2, ..), &array![[1.0, 2.0, 3.0]]).unwrap();
+            let view: Array2<f64> = stored.view((..2, 1)).unwrap().to_ndarray().unwrap();
+            assert_eq!(view, array![[10.0], [2.0]]);
+            let error = stored.write_ndarray((1..2, ..), &array![1.0, 2.0, 3.0]).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::InvalidParam);
+            let error = stored.to_ndarray::<Array1<f64>>().unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::InvalidParam);
+        }
+    };
 }
+ndarray_conversions!("ndarray", arrays_of_ndarray_are_converted, ndarray);
+ndarray_conversions!("ndarray-0_16", arrays_of_ndarray_0_16_are_converted, ndarray_0_16);
 
 /// A chunk that is shorter than the chunk shape: its items are read, those that it does not have are an error.
 #[test]

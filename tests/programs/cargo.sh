@@ -21,7 +21,7 @@ done
 manifest=$REAL_ROOT/Cargo.toml
 [ -z "$package" ] || "$REAL_CARGO" pkgid --quiet --manifest-path "$manifest" --package "$package" >/dev/null || exit
 # `--test` selects the features of the dependencies of tests. The crate `blosc2` has the name of the library.
-selected='--exclude blosc2 --lib --bins'
+selected='--exclude blosc2-safe --lib --bins'
 [ -z "$example" ] || selected="--example $example"
 # shellcheck disable=SC2086 # The selection is words.
 "$REAL_CARGO" build --quiet --manifest-path "$manifest" --profile "$REAL_PROFILE" --target-dir "$REAL_TARGET" \
