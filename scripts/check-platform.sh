@@ -140,6 +140,11 @@ emulated() {
     skip_more "sanitizers" "the sanitizers do not run in an emulator"
     skip_more "command_that_cannot_be_run" "the emulator does not report that a program cannot be started"
     skip_more "peak:: retained:: usage::" "memory of the emulator counts"
+    skip_more "all_positions::chunks" "the emulator crashes when a process is aborted in which a thread starts"
+    # They do not depend on the processor.
+    excluded="durability durable_files"
+    why="$why
+    durability, durable_files: thousands of processes, each of which an emulator translates anew; they take hours"
     # qemu-user: a child of a process with threads can hang in a lock of the emulator; no core dumps, no perf counters.
     skip_more "fork" "a child of a process with several threads can hang in the emulator"
 }

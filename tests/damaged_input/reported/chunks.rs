@@ -78,7 +78,7 @@ fn c_blosc_229_header_of_zeros_is_rejected() {
 /// Returns `len` bytes of a slow ramp in items of 4 bytes, whose lowest 12 bits are 0: the precision filter changes
 /// none of them.
 fn ramp(len: usize) -> Vec<u8> {
-    (0..len as u32 / 4).flat_map(|i| ((i / 3) << 12).to_le_bytes()).collect()
+    (0..len as u32 / 4).flat_map(|i| ((i / 3) << 12).to_ne_bytes()).collect()
 }
 
 /// Returns the chunk that this library produces for the content.
