@@ -503,12 +503,33 @@ pub(crate) struct BenchArguments {
     pub sample: Size,
     #[command(flatten)]
     pub threads: ThreadArguments,
+    /// The order of the rows: by the ratio, by the time to compress and decompress (rows with a ratio below 1.1
+    /// last), or by the time to compress, transfer at 200 MB/s, and decompress
+    #[arg(long, default_value = "balanced")]
+    pub target: Target,
+    /// Print the first rows only
+    #[arg(long, value_name = "ROWS", value_parser = clap::value_parser!(u64).range(1..))]
+    pub top: Option<u64>,
+    /// Measure no more combinations after this time
+    #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..))]
+    pub seconds: u64,
+    /// Draw a chart, as on a terminal
+    #[arg(long, conflicts_with = "json")]
+    pub chart: bool,
     /// Write a chart to this file
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+}
+
+/// The order of the rows of `bench`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Target {
+    Ratio,
+    Speed,
+    Balanced,
 }
 
 /// Compare the contents of two files

@@ -39,6 +39,77 @@ fn the_table_has_a_row_for_each_cell_and_the_best_ones_are_recommended() {
         let line = ran.stdout.lines().find(|line| line.starts_with(name)).unwrap();
         assert!(line.contains("blosc2 compress --codec "), "{line}");
     }
+    // The rows are balanced ones first, and the command is that of the first row.
+    let first =
+        ran.stdout.lines().find(|line| line.starts_with("lz4 ") || line.starts_with("zstd ")).unwrap();
+    assert!(first.ends_with("balanced"), "{first}");
+    let command = ran.stdout.lines().last().unwrap();
+    let balanced = ran.stdout.lines().find_map(|line| line.strip_prefix("balanced          ")).unwrap();
+    assert_eq!(command, balanced);
+    // No chart in a pipe.
+    assert!(!ran.stdout.contains("logarithmic"), "{}", ran.stdout);
+}
+
+/// Returns the numbers in a column of the rows in JSON.
+fn column(report: &serde_json::Value, key: &str) -> Vec<f64> {
+    report["rows"].as_array().unwrap().iter().map(|row| row[key].as_f64().unwrap()).collect()
+}
+
+#[test]
+fn the_first_rows_are_the_best_ones_for_the_target() {
+    let dir = tempfile::tempdir().unwrap();
+    write_super_chunk(&dir.path().join("s.b2frame"), false);
+    let cells = ["bench", "s.b2frame", "--codecs", "lz4,zstd", "--levels", "1,5"];
+    let by_ratio = json(dir.path(), &[&cells[..], &["--json", "--target", "ratio"]].concat());
+    let ratios = column(&by_ratio, "ratio");
+    assert_eq!(ratios.len(), 12);
+    assert!(ratios.is_sorted_by(|a, b| a >= b), "{ratios:?}");
+    let by_speed = json(dir.path(), &[&cells[..], &["--json", "--target", "speed"]].concat());
+    let (writes, reads) = (column(&by_speed, "compress_mb_s"), column(&by_speed, "decompress_mb_s"));
+    let small = column(&by_speed, "ratio").iter().filter(|ratio| **ratio >= 1.1).count();
+    let costs: Vec<f64> = writes.iter().zip(&reads).map(|(write, read)| 1.0 / write + 1.0 / read).collect();
+    assert!(small > 1 && costs[..small].is_sorted(), "{small} of {costs:?}");
+
+    let ran = blosc2(dir.path(), &[&cells[..], &["--target", "ratio", "--top", "2"]].concat());
+    let rows = ran.stdout.lines().filter(|line| line.starts_with("lz4 ") || line.starts_with("zstd "));
+    assert_eq!(rows.count(), 2, "{}", ran.stdout);
+    let smallest = ran.stdout.lines().find_map(|line| line.strip_prefix("smallest          ")).unwrap();
+    assert_eq!(ran.stdout.lines().last(), Some(smallest));
+}
+
+#[test]
+fn the_time_is_bounded_and_what_was_not_measured_is_stated() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut state = 1u64;
+    let content = std::iter::repeat_with(|| {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 40) as u8 & 63
+    });
+    let content: Vec<u8> = content.take(8 << 20).collect();
+    fs::write(dir.path().join("raw"), content).unwrap();
+    let arguments = ["bench", "raw", "-t", "1", "--seconds", "1"];
+    let report = json(dir.path(), &[&arguments[..], &["--json"]].concat());
+    let (measured, unmeasured) = (report["rows"].as_array().unwrap().len(), &report["unmeasured"]);
+    // 5 codecs, 3 levels, without a filter and with bitshuffle.
+    assert_eq!(unmeasured.as_u64(), Some(30 - measured as u64));
+    assert!((1..30).contains(&measured), "{measured}");
+    let ran = blosc2(dir.path(), &arguments);
+    assert!(ran.stdout.contains(" not measured in 1 second: see --seconds"), "{}", ran.stdout);
+}
+
+#[test]
+fn the_chart_is_drawn_as_text() {
+    let dir = tempfile::tempdir().unwrap();
+    write_super_chunk(&dir.path().join("s.b2frame"), false);
+    let ran = blosc2(dir.path(), &["bench", "s.b2frame", "-c", "lz4,zstd", "-l", "1", "--chart"]);
+    let plot: Vec<&str> = ran.stdout.lines().filter(|line| line.get(9..10) == Some("|")).collect();
+    assert_eq!(plot.len(), 16, "{}", ran.stdout);
+    assert!(plot.iter().all(|line| line.len() <= 80), "{}", ran.stdout);
+    let marks = plot.iter().map(|line| line[10..].matches(['4', 's', '*']).count()).sum::<usize>();
+    // Rows at the same place have one mark.
+    assert!((2..=6).contains(&marks), "{}", ran.stdout);
+    assert_eq!(ran.stdout.matches('*').count(), 2, "{}", ran.stdout);
+    assert!(ran.stdout.contains("* first row, 4 lz4, s zstd"), "{}", ran.stdout);
 }
 
 #[test]

@@ -131,3 +131,18 @@ fn errors_have_colours_on_a_terminal_unless_no_color_is_set() {
     assert!(!printed.contains('\u{1b}') && printed.contains("missing"), "{printed:?}");
     assert_eq!(printed.trim_end().lines().count(), 1, "{printed:?}");
 }
+
+#[test]
+fn the_benchmark_draws_its_chart() {
+    let cli = Cli::new();
+    cli.write("a", &b"some content of a file ".repeat(1000));
+    let arguments = ["bench", "a", "-c", "lz4,zstd", "-l", "1", "-t", "1"];
+    let (code, printed) = run_in_terminal(&cli.path(""), &arguments);
+    assert_eq!(code, 0, "{printed}");
+    assert!(
+        printed.contains("decompression speed") && printed.contains("* first row, 4 lz4, s zstd"),
+        "{printed}"
+    );
+    let plot = printed.split_once("ratio (content / compressed)").expect("a chart").1;
+    assert!(plot.lines().all(|line| line.chars().count() <= 80), "{printed}");
+}

@@ -43,48 +43,88 @@ impl Row {
     }
 }
 
-/// Compresses and decompresses the sample, and compares the result with it.
+/// The time that all measurements may take.
+#[derive(Clone, Copy)]
+pub(super) struct Budget {
+    end: Option<Instant>,
+}
+
+impl Budget {
+    /// Returns a budget that begins now.
+    pub(super) fn of_seconds(seconds: u64) -> Budget {
+        Budget { end: Instant::now().checked_add(Duration::from_secs(seconds)) }
+    }
+
+    /// Returns a budget without an end.
+    pub(super) fn unlimited() -> Budget {
+        Budget { end: None }
+    }
+
+    fn is_over(self) -> bool {
+        self.end.is_some_and(|end| Instant::now() >= end)
+    }
+}
+
+/// Compresses and decompresses the sample, and compares the result with it. Returns `None` if the budget ends before.
 ///
 /// # Errors
 /// Those of compression and decompression; other content after decompression.
-pub(super) fn measure(cell: Cell, sample: &Sample, threads: usize) -> Result<Row, Box<dyn Error>> {
+pub(super) fn measure(
+    cell: Cell,
+    sample: &Sample,
+    threads: usize,
+    budget: Budget,
+) -> Result<Option<Row>, Box<dyn Error>> {
     let mut encoder = Encoder::new(&cell.params(threads))?;
+    let count = sample.chunks.len();
     let mut chunks: Vec<Chunk<'static>> = Vec::new();
-    let write_seconds = best_time(|| {
-        let compressed = sample.chunks.iter().map(|content| encoder.compress(content));
-        chunks = compressed.collect::<blosc2::Result<_>>()?;
+    let write_seconds = best_time(count, budget, |n| {
+        let chunk = encoder.compress(&sample.chunks[n])?;
+        match chunks.get_mut(n) {
+            Some(before) => *before = chunk,
+            None => chunks.push(chunk),
+        }
         Ok(())
     })?;
+    let Some(write_seconds) = write_seconds else { return Ok(None) };
     let mut decoder = Decoder::with_threads(threads)?;
     // Written here, so that the first repetition does not wait for pages of memory.
-    let mut contents: Vec<Vec<u8>> = vec![Vec::new(); sample.chunks.len()];
+    let mut contents: Vec<Vec<u8>> = vec![Vec::new(); count];
     for (content, chunk) in contents.iter_mut().zip(&sample.chunks) {
         resize(content, chunk.len())?;
         content.fill(1);
     }
-    let read_seconds = best_time(|| {
-        for (chunk, content) in chunks.iter().zip(&mut contents) {
-            decoder.decompress_into(chunk, content)?;
-        }
-        Ok(())
-    })?;
+    let read_seconds =
+        best_time(count, budget, |n| decoder.decompress_into(&chunks[n], &mut contents[n]).map(drop))?;
+    let Some(read_seconds) = read_seconds else { return Ok(None) };
     if contents != sample.chunks {
         return Err("the content after decompression differs from the one before".into());
     }
     let cbytes = chunks.iter().map(|chunk| chunk.as_bytes().len() as u64).sum();
-    Ok(Row { cell, nbytes: sample.nbytes(), cbytes, write_seconds, read_seconds })
+    Ok(Some(Row { cell, nbytes: sample.nbytes(), cbytes, write_seconds, read_seconds }))
 }
 
-/// Returns the shortest time of the repetitions of an operation in seconds, above 0.
-fn best_time(mut operation: impl FnMut() -> blosc2::Result<()>) -> blosc2::Result<f64> {
+/// Returns the shortest time, in seconds and above 0, in which an operation was done for all of `count` chunks; `None` if the
+/// budget ends before the first time.
+fn best_time(
+    count: usize,
+    budget: Budget,
+    mut operation: impl FnMut(usize) -> blosc2::Result<()>,
+) -> blosc2::Result<Option<f64>> {
     let start = Instant::now();
-    let mut best = Duration::MAX;
+    let mut best = None;
     let mut repetitions = 0;
-    while repetitions < LEAST_REPETITIONS || start.elapsed() < TIME_LIMIT {
+    'all: while repetitions < LEAST_REPETITIONS || start.elapsed() < TIME_LIMIT {
         let repetition = Instant::now();
-        operation()?;
-        best = best.min(repetition.elapsed());
+        for n in 0..count {
+            if budget.is_over() {
+                break 'all;
+            }
+            operation(n)?;
+        }
+        let time = repetition.elapsed().max(Duration::from_nanos(1)).as_secs_f64();
+        best = Some(best.map_or(time, |best: f64| best.min(time)));
         repetitions += 1;
     }
-    Ok(best.max(Duration::from_nanos(1)).as_secs_f64())
+    Ok(best)
 }

@@ -2,7 +2,7 @@
 
 use super::measure::Row;
 use super::sample::Sample;
-use crate::args::BenchArguments;
+use crate::args::{BenchArguments, Target};
 use crate::error::Failure;
 use crate::results::Results;
 use crate::size::{count, with_unit};
@@ -29,7 +29,11 @@ pub(super) struct Report {
     threads: usize,
     /// The transfer rate for `balanced` in MB/s.
     transfer_rate: f64,
-    /// In JSON: `codec`, `level`, `filter`, `typesize`, `nbytes`, `cbytes`, `ratio`, and the speeds `compress_mb_s` and
+    /// The number of combinations for which there was no time.
+    unmeasured: usize,
+    #[serde(skip)]
+    seconds: u64,
+    /// The best ones for the target first. In JSON: `codec`, `level`, `filter`, `typesize`, `nbytes`, `cbytes`, `ratio`, and the speeds `compress_mb_s` and
     /// `decompress_mb_s` in MB (1000000 bytes) of content per second.
     #[serde(serialize_with = "rows_to_json")]
     pub rows: Vec<Row>,
@@ -75,7 +79,21 @@ fn rows_to_json<S: Serializer>(rows: &[Row], serializer: S) -> Result<S::Ok, S::
 }
 
 impl Report {
-    pub(super) fn new(arguments: &BenchArguments, sample: &Sample, threads: usize, rows: Vec<Row>) -> Report {
+    pub(super) fn new(
+        arguments: &BenchArguments,
+        sample: &Sample,
+        threads: usize,
+        mut rows: Vec<Row>,
+        unmeasured: usize,
+    ) -> Report {
+        let any_is_small = rows.iter().any(is_small);
+        let cost = |row: &Row| match arguments.target {
+            Target::Ratio => row.cbytes as f64,
+            Target::Speed if any_is_small && !is_small(row) => f64::INFINITY,
+            Target::Speed => row.write_seconds + row.read_seconds,
+            Target::Balanced => total_seconds(row),
+        };
+        rows.sort_by(|a, b| cost(a).total_cmp(&cost(b)));
         let recommended = recommend(&rows, sample.chunksize);
         Report {
             file: arguments.file.display().to_string(),
@@ -85,6 +103,8 @@ impl Report {
             chunksize: sample.chunksize,
             threads,
             transfer_rate: TRANSFER_RATE,
+            unmeasured,
+            seconds: arguments.seconds,
             rows,
             recommended,
         }
@@ -96,8 +116,8 @@ impl Report {
         names.collect::<Vec<_>>().join(", ")
     }
 
-    /// Prints the table, and the recommended options.
-    pub(super) fn print(&self, results: &mut Results) -> Result<(), Failure> {
+    /// Prints the first rows of the table, and the recommended options.
+    pub(super) fn print(&self, results: &mut Results, top: Option<u64>) -> Result<(), Failure> {
         results.line(format_args!(
             "{}: {} of {} in {}, {}; speeds in MB of content per second",
             self.file,
@@ -111,7 +131,8 @@ impl Report {
             "{:8} {:>5}  {:10} {:>4} {:>10} {:>10} {:>10}",
             "codec", "level", "filter", "item", "ratio", "compress", "decompress"
         ))?;
-        for (number, row) in self.rows.iter().enumerate() {
+        let top = top.and_then(|top| usize::try_from(top).ok()).unwrap_or(usize::MAX);
+        for (number, row) in self.rows.iter().enumerate().take(top) {
             let line = format!(
                 "{:8} {:>5}  {:10} {:>4} {:>10.2} {:>10.0} {:>10.0}  {}",
                 row.cell.codec.to_string(),
@@ -135,13 +156,36 @@ impl Report {
         ))?;
         results.line(format_args!(
             "balanced: the shortest time to compress, transfer at {TRANSFER_RATE} MB/s, and decompress"
-        ))
+        ))?;
+        if self.unmeasured > 0 {
+            results.line(format_args!(
+                "{} not measured in {}: see --seconds",
+                count(self.unmeasured as u64, "combination"),
+                count(self.seconds, "second")
+            ))?;
+        }
+        Ok(())
     }
+
+    /// Prints the command for the best row.
+    pub(super) fn print_command(&self, results: &mut Results) -> Result<(), Failure> {
+        results.line("")?;
+        results.line(format_args!("blosc2 compress {}", options(&self.rows[0], self.chunksize)))
+    }
+}
+
+/// Returns whether a row saves a tenth of the bytes.
+fn is_small(row: &Row) -> bool {
+    row.ratio() >= LEAST_RATIO
+}
+
+/// Returns the time to compress, transfer and decompress, in seconds.
+fn total_seconds(row: &Row) -> f64 {
+    row.write_seconds + row.cbytes as f64 / 1e6 / TRANSFER_RATE + row.read_seconds
 }
 
 /// Returns the best rows. There is at least one row.
 fn recommend(rows: &[Row], chunksize: usize) -> Vec<Recommended> {
-    let is_small = |row: &Row| row.ratio() >= LEAST_RATIO;
     let any_is_small = rows.iter().any(is_small);
     let best = |name, only_small: bool, cost: &dyn Fn(&Row) -> f64| {
         let candidates =
@@ -149,12 +193,11 @@ fn recommend(rows: &[Row], chunksize: usize) -> Vec<Recommended> {
         let (row, best) = candidates.min_by(|(_, a), (_, b)| cost(a).total_cmp(&cost(b)))?;
         Some(Recommended { name, row, options: options(best, chunksize) })
     };
-    let total = |row: &Row| row.write_seconds + row.cbytes as f64 / 1e6 / TRANSFER_RATE + row.read_seconds;
     let all = [
         best("smallest", false, &|row| row.cbytes as f64),
         best("fastest to read", true, &|row| row.read_seconds),
         best("fastest to write", true, &|row| row.write_seconds),
-        best("balanced", false, &total),
+        best("balanced", false, &total_seconds),
     ];
     all.into_iter().flatten().collect()
 }
