@@ -5,7 +5,7 @@ use crate::element::Element;
 use crate::error::{Error, ErrorKind, Result};
 use crate::metalayers::{Metalayers, MetalayersMut};
 use crate::params::Params;
-use crate::ranges::Ranges;
+use crate::ranges::{Axes, Ranges};
 use crate::super_chunk::{SuperChunkInfo, info, read_only};
 use blosc2_core::rust_api::array::{ArrayHandle, ArraySettings};
 use blosc2_core::rust_api::schunk::{FileAccess, NewStorage, SuperChunkRef};
@@ -151,7 +151,8 @@ impl AnyArray {
     /// # Errors
     /// `InvalidParam` for ranges that do not fit; `Failure` for damaged chunks; `MemoryAlloc`.
     pub fn read_bytes(&self, ranges: impl Ranges) -> Result<Vec<u8>> {
-        let axes = ranges.axes(self.shape())?;
+        let mut axes = Axes::new(self.shape());
+        axes.select(&ranges)?;
         if let Some(lists) = axes.lists() {
             return self.select_bytes(&lists);
         }
@@ -165,7 +166,8 @@ impl AnyArray {
     /// # Errors
     /// As [`read_bytes`](Self::read_bytes); `InvalidParam` for a `dest` of another length.
     pub fn read_bytes_into(&self, ranges: impl Ranges, dest: &mut [u8]) -> Result<()> {
-        let axes = ranges.axes(self.shape())?;
+        let mut axes = Axes::new(self.shape());
+        axes.select(&ranges)?;
         match axes.lists() {
             None => self.core.read_box(axes.ranges(), dest)?,
             Some(lists) => self.core.read_orthogonal(&lists, dest)?,
@@ -178,9 +180,10 @@ impl AnyArray {
     /// # Errors
     /// `InvalidParam` for ranges that do not fit or `items` of another length; those of writing.
     pub fn write_bytes(&mut self, ranges: impl Ranges, items: &[u8]) -> Result<()> {
-        let axes = ranges.axes(self.shape())?;
+        let mut axes = Axes::new(self.shape());
+        axes.select(&ranges)?;
         match axes.lists() {
-            None => Ok(self.core_mut()?.write_box(axes.ranges(), items)?),
+            None => Ok(self.writable_core()?.write_box(axes.ranges(), items)?),
             Some(lists) => self.assign_bytes(&lists, items),
         }
     }
@@ -398,7 +401,8 @@ impl<T: Element> Array<T> {
     /// # Errors
     /// As [`AnyArray::read_bytes`].
     pub fn read(&self, ranges: impl Ranges) -> Result<Vec<T>> {
-        let axes = ranges.axes(self.shape())?;
+        let mut axes = Axes::new(self.shape());
+        axes.select(&ranges)?;
         match axes.lists() {
             None => self.read_ranges(axes.ranges()),
             Some(lists) => self.select(&lists),

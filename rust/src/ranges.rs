@@ -48,55 +48,72 @@ impl<R: AxisRange> AxisRange for Step<R> {
 }
 
 impl<R: AxisRange> Ranges for Step<R> {
-    fn axes(&self, shape: &[u64]) -> Result<Axes> {
-        Axes::new([self as &dyn AxisRange].into_iter(), shape)
+    #[inline]
+    fn add_to(&self, axes: &mut Axes<'_>) {
+        axes.push(self);
     }
 }
 
 /// The coordinates in each dimension of an array that [`Ranges`] select.
 #[derive(Clone, Debug)]
-pub struct Axes {
-    ndim: usize,
+pub struct Axes<'a> {
+    shape: &'a [u64],
+    /// Number of ranges; those beyond [`MAX_DIM`] are not stored.
+    count: usize,
     // Arrays, because reading an item must not allocate.
     ranges: [Range<u64>; MAX_DIM],
     steps: [u64; MAX_DIM],
 }
 
-impl Axes {
-    /// Returns the coordinates of one range for each dimension of an array of that shape.
+impl<'a> Axes<'a> {
+    /// Returns no ranges, for an array of that shape.
+    #[inline]
+    pub(crate) fn new(shape: &'a [u64]) -> Axes<'a> {
+        Axes { shape, count: 0, ranges: [const { 0..0 }; MAX_DIM], steps: [1; MAX_DIM] }
+    }
+
+    /// Adds the range of the next dimension. One for which there is no dimension is an error of the call that reads or writes
+    /// the array.
+    #[inline]
+    pub fn push(&mut self, axis: &(impl AxisRange + ?Sized)) {
+        if let (true, Some(&extent)) = (self.count < MAX_DIM, self.shape.get(self.count)) {
+            (self.ranges[self.count], self.steps[self.count]) = (axis.to_range(extent), axis.step());
+        }
+        self.count += 1;
+    }
+
+    /// Adds the ranges.
     ///
     /// # Errors
     /// `InvalidParam` for another number of ranges than dimensions, for a range outside the shape, and for a step of 0.
-    pub fn new<'a>(axes: impl ExactSizeIterator<Item = &'a dyn AxisRange>, shape: &[u64]) -> Result<Axes> {
-        let ndim = shape.len();
-        if axes.len() != ndim || ndim > MAX_DIM {
-            return Err(Error::param(format!("{} ranges for {ndim} dimensions", axes.len())));
-        }
-        let mut all = Axes { ndim, ranges: [const { 0..0 }; MAX_DIM], steps: [1; MAX_DIM] };
-        let mut fits = true;
-        for (dim, axis) in axes.enumerate() {
-            let range = axis.to_range(shape[dim]);
-            fits &= range.start <= range.end && range.end <= shape[dim];
-            (all.ranges[dim], all.steps[dim]) = (range, axis.step());
-        }
-        if !fits {
-            return Err(Error::param(format!(
-                "the ranges {:?} are not in the shape {shape:?}",
-                all.ranges()
-            )));
-        }
-        if all.steps().contains(&0) {
-            return Err(Error::param(format!("the steps {:?}, expected at least 1", all.steps())));
-        }
-        Ok(all)
+    #[inline]
+    pub(crate) fn select(&mut self, ranges: &(impl Ranges + ?Sized)) -> Result<()> {
+        ranges.add_to(self);
+        let fits = |(range, &extent): (&Range<u64>, &u64)| range.start <= range.end && range.end <= extent;
+        let is_right = self.count == self.shape.len()
+            && self.ranges().iter().zip(self.shape).all(fits)
+            && !self.steps().contains(&0);
+        if is_right { Ok(()) } else { Err(self.error()) }
+    }
+
+    #[cold]
+    fn error(&self) -> Error {
+        let (shape, ndim) = (self.shape, self.shape.len());
+        Error::param(if self.count != ndim {
+            format!("{} ranges for {ndim} dimensions", self.count)
+        } else if self.steps().contains(&0) {
+            format!("the steps {:?}, expected at least 1", self.steps())
+        } else {
+            format!("the ranges {:?} are not in the shape {shape:?}", self.ranges())
+        })
     }
 
     pub(crate) fn ranges(&self) -> &[Range<u64>] {
-        &self.ranges[..self.ndim]
+        &self.ranges[..self.count]
     }
 
     fn steps(&self) -> &[u64] {
-        &self.steps[..self.ndim]
+        &self.steps[..self.count]
     }
 
     /// Returns the coordinates in each dimension; `None` if they are a box.
@@ -113,7 +130,8 @@ impl Axes {
 
 /// Returns the box of ranges without steps in an array of that shape.
 pub(crate) fn to_box(ranges: &impl Ranges, shape: &[u64]) -> Result<Vec<Range<u64>>> {
-    let axes = ranges.axes(shape)?;
+    let mut axes = Axes::new(shape);
+    axes.select(ranges)?;
     if axes.lists().is_some() {
         return Err(Error::param("ranges with steps, expected a box".to_owned()));
     }
@@ -171,8 +189,9 @@ macro_rules! axis_alone {
     ($($type:ty),*) => {
         $(
             impl Ranges for $type {
-                fn axes(&self, shape: &[u64]) -> Result<Axes> {
-                    Axes::new([self as &dyn AxisRange].into_iter(), shape)
+                #[inline]
+    fn add_to(&self, axes: &mut Axes<'_>) {
+                    axes.push(self);
                 }
             }
         )*
@@ -210,40 +229,42 @@ impl AxisRange for RangeFull {
 /// # Ok::<(), blosc2::Error>(())
 /// ```
 pub trait Ranges {
-    /// Returns the ranges in an array of that shape.
-    ///
-    /// # Errors
-    /// Those of [`Axes::new`].
-    fn axes(&self, shape: &[u64]) -> Result<Axes>;
+    /// Adds the range of each dimension.
+    fn add_to(&self, axes: &mut Axes<'_>);
 }
 
 impl Ranges for RangeFull {
-    fn axes(&self, shape: &[u64]) -> Result<Axes> {
-        Axes::new(shape.iter().map(|_| &RangeFull as &dyn AxisRange), shape)
+    #[inline]
+    fn add_to(&self, axes: &mut Axes<'_>) {
+        axes.shape.iter().for_each(|_| axes.push(&RangeFull));
     }
 }
 
 impl<R: AxisRange> Ranges for [R] {
-    fn axes(&self, shape: &[u64]) -> Result<Axes> {
-        Axes::new(self.iter().map(|range| range as &dyn AxisRange), shape)
+    #[inline]
+    fn add_to(&self, axes: &mut Axes<'_>) {
+        self.iter().for_each(|range| axes.push(range));
     }
 }
 
 impl<R: AxisRange, const N: usize> Ranges for [R; N] {
-    fn axes(&self, shape: &[u64]) -> Result<Axes> {
-        self.as_slice().axes(shape)
+    #[inline]
+    fn add_to(&self, axes: &mut Axes<'_>) {
+        self.as_slice().add_to(axes);
     }
 }
 
 impl<R: AxisRange> Ranges for Vec<R> {
-    fn axes(&self, shape: &[u64]) -> Result<Axes> {
-        self.as_slice().axes(shape)
+    #[inline]
+    fn add_to(&self, axes: &mut Axes<'_>) {
+        self.as_slice().add_to(axes);
     }
 }
 
 impl<R: Ranges + ?Sized> Ranges for &R {
-    fn axes(&self, shape: &[u64]) -> Result<Axes> {
-        (*self).axes(shape)
+    #[inline]
+    fn add_to(&self, axes: &mut Axes<'_>) {
+        (*self).add_to(axes);
     }
 }
 
@@ -251,10 +272,11 @@ macro_rules! tuples {
     ($(($($name:ident)*))*) => {
         $(
             impl<$($name: AxisRange),*> Ranges for ($($name,)*) {
-                fn axes(&self, shape: &[u64]) -> Result<Axes> {
+                #[inline]
+    fn add_to(&self, axes: &mut Axes<'_>) {
                     #[allow(non_snake_case, reason = "one name for a type and its value")]
                     let ($($name,)*) = self;
-                    Axes::new([$($name as &dyn AxisRange),*].into_iter(), shape)
+                    $(axes.push($name);)*
                 }
             }
         )*

@@ -62,18 +62,6 @@ fn extent(value: u32) -> Result<i32> {
     i32::try_from(value).map_err(|_| err!(InvalidParam, "the extent {value} exceeds 2^31 - 1"))
 }
 
-/// A box that is in its array: the coordinates of the start and the stop, and the extents.
-struct CheckedBox {
-    ndim: usize,
-    corners_and_shape: [[i64; MAX_DIM]; 3],
-}
-
-impl CheckedBox {
-    fn corners_and_shape(&self) -> [&[i64]; 3] {
-        self.corners_and_shape.each_ref().map(|numbers| &numbers[..self.ndim])
-    }
-}
-
 /// Returns extents or coordinates for the core.
 fn signed_all(values: &[u64]) -> Result<Vec<i64>> {
     values.iter().map(|&value| super::schunk::signed(value)).collect()
@@ -258,59 +246,53 @@ impl ArrayHandle {
 
     /// Reads the box of `ranges` into `dest`, in C order.
     pub fn read_box(&self, ranges: &[Range<u64>], dest: &mut [u8]) -> Result<()> {
-        let checked = self.check_box(ranges, dest.len())?;
-        if dest.is_empty() {
-            return Ok(());
-        }
-        let [start, stop, shape] = checked.corners_and_shape();
-        self.inner.get_box(start, stop, shape, OutBuffer::from(dest), true)
+        self.with_box(ranges, dest.len(), |start, stop, shape| {
+            self.inner.get_box(start, stop, shape, OutBuffer::from(dest), true)
+        })
     }
 
     /// Overwrites the box of `ranges` with `src`, in C order.
     pub fn write_box(&self, ranges: &[Range<u64>], src: &[u8]) -> Result<()> {
-        let checked = self.check_box(ranges, src.len())?;
-        if src.is_empty() {
-            return Ok(());
-        }
-        let [start, stop, shape] = checked.corners_and_shape();
-        self.inner.set_box(start, stop, shape, src)
+        self.with_box(ranges, src.len(), |start, stop, shape| self.inner.set_box(start, stop, shape, src))
     }
 
     /// As [`write_box`](Self::write_box), for several threads at a time: chunks are compressed without a lock.
     pub fn write_box_in_parallel(&self, ranges: &[Range<u64>], src: &[u8]) -> Result<()> {
-        let checked = self.check_box(ranges, src.len())?;
-        if src.is_empty() {
-            return Ok(());
-        }
-        let [start, stop, shape] = checked.corners_and_shape();
-        self.inner.set_box_in_parallel(start, stop, shape, src)
+        self.with_box(ranges, src.len(), |start, stop, shape| {
+            self.inner.set_box_in_parallel(start, stop, shape, src)
+        })
     }
 
-    /// Checks that a box is in the array, and that its items have `len` bytes.
-    fn check_box(&self, ranges: &[Range<u64>], len: usize) -> Result<CheckedBox> {
+    /// Calls `operation` with the start, the stop and the extents of a box that is in the array and whose items have `len`
+    /// bytes, unless it is empty.
+    #[inline]
+    fn with_box(
+        &self,
+        ranges: &[Range<u64>],
+        len: usize,
+        operation: impl FnOnce(&[i64], &[i64], &[i64]) -> Result<()>,
+    ) -> Result<()> {
         let geometry = self.inner.geometry();
         let shape = geometry.shape();
-        let ndim = shape.len();
-        let mut checked = CheckedBox { ndim, corners_and_shape: [[0; MAX_DIM]; 3] };
-        let mut nbytes = Some(self.typesize());
-        let mut fits = ranges.len() == ndim;
-        for (dim, (&Range { start, end: stop }, &extent)) in ranges.iter().zip(shape).enumerate() {
-            fits &= start <= stop && stop <= extent.unsigned_abs();
-            let count = stop.wrapping_sub(start);
+        let typesize = geometry.typesize();
+        let [mut starts, mut stops, mut extents] = [[0; MAX_DIM]; 3];
+        let mut nbytes = usize::try_from(typesize).ok();
+        let mut fits = ranges.len() == shape.len();
+        for (dim, (&Range { start, end }, &extent)) in ranges.iter().zip(shape).enumerate() {
+            fits &= start <= end && end <= extent.unsigned_abs();
+            let count = end.wrapping_sub(start);
             nbytes = nbytes.and_then(|n| n.checked_mul(usize::try_from(count).ok()?));
             // An extent of the array is an `i64`, and the other numbers are below it if the box fits.
-            for (numbers, number) in checked.corners_and_shape.iter_mut().zip([start, stop, count]) {
-                numbers[dim] = number as i64;
-            }
+            (starts[dim], stops[dim], extents[dim]) = (start as i64, end as i64, count as i64);
         }
         ensure!(fits, InvalidParam, "the box {ranges:?} is not in the shape {shape:?}");
         ensure!(
             nbytes == Some(len),
             InvalidParam,
-            "the buffer has {len} bytes, expected the items of {ranges:?}, of {} bytes each",
-            self.typesize(),
+            "the buffer has {len} bytes, expected the items of {ranges:?}, of {typesize} bytes each"
         );
-        Ok(checked)
+        let ndim = shape.len();
+        if len == 0 { Ok(()) } else { operation(&starts[..ndim], &stops[..ndim], &extents[..ndim]) }
     }
 
     /// Reads the items at all combinations of the coordinates in `lists`, one list for each dimension.
