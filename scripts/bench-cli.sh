@@ -3,17 +3,106 @@
 # and beside `zstd` with the same level and number of threads, if it is installed.
 #
 #     scripts/bench-cli.sh [MIB]          # another size of the file, in MiB
+#     scripts/bench-cli.sh peers [MIB]    # the table of docs/cli.md: 2048 MiB of numbers, of log lines, and of a compressed file
 #
-# Prints ratios: the time of the command by that of the library, reading and writing; the time of zstd by that of the
+# `peers` measures the command, `zstd -T2`, `lz4` and `pigz -p2`, those that are installed: ratio, seconds of wall time and of
+# processor time of both directions, and the largest resident memory in MiB; each time is the best of three.
+#
+# The other form prints ratios: the time of the command by that of the library, reading and writing; the time of zstd by that of the
 # command (above 1: the command is faster). Each time is the best of three. The files are in a temporary directory
 # (TMPDIR), which needs three times their size.
 set -euo pipefail
 case ${1:-} in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
 cd "$(dirname "$0")/.."
 
-mib=${1:-1024}
 threads=2
 cargo build --release --quiet --package blosc2-cli
+if [ "${1:-}" = peers ]; then
+  exec python3 - "${CARGO_TARGET_DIR:-target}/release/blosc2" "${2:-2048}" $threads <<'PYTHON'
+import array, math, os, random, shutil, subprocess, sys, tempfile, time
+
+command, mib, threads = os.path.abspath(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+PART = 16  # MiB that are made once, and repeated with changes
+
+
+def numbers():
+    """Single precision: waves with noise in their low bits."""
+    return array.array("f", (1000 * math.sin(n / 5000) + random.random() / 8 for n in range(PART << 18))).tobytes()
+
+
+def logs():
+    """Lines of a server."""
+    verbs, lines = ["GET", "POST", "PUT"], []
+    for n in range(PART << 14):
+        path = "/".join(random.choice(["api", "v1", "users", "items", "images", "search"]) for _ in range(3))
+        address = ".".join(str(random.getrandbits(8)) for _ in range(4))
+        lines.append(
+            f"2026-03-{n % 28 + 1:02} {n % 24:02}:{n % 60:02}:{random.randrange(60):02} {address} "
+            f"{random.choice(verbs)} /{path}/{random.getrandbits(20)} {random.choice([200, 200, 200, 304, 404, 500])} "
+            f"{random.randrange(50000)}\n"
+        )
+    return "".join(lines).encode()[: PART << 20]
+
+
+def noise():
+    """As the content of a compressed file."""
+    return random.randbytes(PART << 20)
+
+
+def write(path, make):
+    random.seed(1)
+    part = make()
+    with open(path, "wb") as file:
+        for n in range(0, mib, PART):
+            # Another begin for each part, so that no window of a codec finds the part before.
+            at = n * 1009 * 4 % len(part)
+            file.write((part[at:] + part[:at])[: min(PART, mib - n) << 20])
+
+
+def run(words):
+    """Returns wall time, processor time and the largest resident memory: the least of three runs."""
+    best = [math.inf] * 3
+    for _ in range(3):
+        start = time.monotonic()
+        process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        _, status, usage = os.wait4(process.pid, 0)
+        assert status == 0, words
+        found = [time.monotonic() - start, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024]
+        best = [min(pair) for pair in zip(best, found)]
+    return best
+
+
+def tools(source, packed, back):
+    yield "blosc2", [command, "-q", "compress", "-f", "-T", threads, source, "-o", packed], [
+        command, "-q", "decompress", "-f", "-T", threads, packed, "-o", back]
+    yield "blosc2 -c lz4", [command, "-q", "compress", "-f", "-c", "lz4", "-T", threads, source, "-o", packed], [
+        command, "-q", "decompress", "-f", "-T", threads, packed, "-o", back]
+    yield f"zstd -T{threads}", ["zstd", "-q", "-f", "-T" + threads, source, "-o", packed], ["zstd", "-q", "-f", "-d", packed, "-o", back]
+    yield "lz4", ["lz4", "-q", "-f", source, packed], ["lz4", "-q", "-f", "-d", packed, back]
+    yield f"pigz -p{threads}", ["sh", "-c", 'pigz -k -c -p "$0" "$1" > "$2"', threads, source, packed], [
+        "sh", "-c", 'pigz -d -c -p "$0" "$1" > "$2"', threads, packed, back]
+
+
+print("| content | tool | ratio | compress: s | CPU s | MiB | decompress: s | CPU s | MiB |")
+print("|---|---|---|---|---|---|---|---|---|")
+with tempfile.TemporaryDirectory() as work:
+    source, packed, back = (os.path.join(work, name) for name in ["source", "packed", "back"])
+    for content, make in [("float32", numbers), ("log lines", logs), ("compressed file", noise)]:
+        write(source, make)
+        for tool, compress, decompress in tools(source, packed, back):
+            if not shutil.which(tool.split()[0] if compress[0] != command else command):
+                print(f"| {content} | {tool} | not installed | | | | | | |")
+                continue
+            rows = [run(compress), run(decompress)]
+            assert subprocess.run(["cmp", "-s", source, back]).returncode == 0, tool
+            ratio = os.path.getsize(source) / os.path.getsize(packed)
+            cells = [f"{wall:.2f} | {cpu:.2f} | {memory:.0f}" for wall, cpu, memory in rows]
+            print(f"| {content} | {tool} | {ratio:.2f} | {cells[0]} | {cells[1]} |", flush=True)
+            os.remove(packed)
+            os.remove(back)
+PYTHON
+fi
+mib=${1:-1024}
 cargo build --release --quiet --package blosc2-safe --example codec_time
 release=${CARGO_TARGET_DIR:-target}/release
 work=$(mktemp -d)
@@ -50,9 +139,9 @@ by() { echo "$1 $2" | awk '{ printf "%.2f", $1 / $2 }'; }
 printf '%-14s %10s %10s %12s %12s %12s %12s\n' codec size "of zstd" compress decompress "by zstd" "by zstd -d"
 for codec in lz4:5 zstd:3; do
   name=${codec%:*} level=${codec#*:}
-  options=(-c "$name" -l "$level" -t 4 -T $threads -F)
+  options=(-c "$name" -l "$level" -t 4 -T $threads -f)
   compress=$(best "$release/blosc2" -q compress "$work/file" "${options[@]}" -o "$work/frame")
-  decompress=$(best "$release/blosc2" -q decompress "$work/frame" -T $threads -F -o "$work/back")
+  decompress=$(best "$release/blosc2" -q decompress "$work/frame" -T $threads -f -o "$work/back")
   cmp "$work/file" "$work/back"
   rm "$work/back"
   read -r own_compress own_decompress < <("$release/examples/codec_time" "$work/file" "$name" "$level" 4 $threads)

@@ -1,8 +1,18 @@
 //! The arguments of the command.
 
-use crate::error::Failure;
+mod compression;
+mod files;
+mod old_spellings;
+mod values;
+
+pub(crate) use compression::{ChecksumArguments, CompressionArguments, FilterArgument, parse_filter};
+pub(crate) use files::{DurabilityArguments, FileArguments, SparseArguments, ThreadArguments};
+pub(crate) use old_spellings::with_new_spellings;
+pub(crate) use values::{ValueArguments, ValueFormat};
+
+use crate::dtype::{Dtype, Tolerance};
 use crate::size::Size;
-use blosc2::{Codec, Durability, Filter, Params};
+use blosc2::Codec;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -53,191 +63,11 @@ pub(crate) enum Verb {
     Verify(VerifyArguments),
     Repair(RepairArguments),
     Recompress(RecompressArguments),
+    Append(AppendArguments),
     Bench(BenchArguments),
     Diff(DiffArguments),
     Meta(MetaArguments),
     Generate(GenerateArguments),
-}
-
-/// Parameters of compression.
-#[derive(Debug, Args)]
-pub(crate) struct CompressionArguments {
-    /// Codec: blosclz, lz4, lz4hc, zlib, zstd [default: zstd]
-    #[arg(short, long, env = "BLOSC_COMPRESSOR", hide_env_values = true)]
-    pub codec: Option<Codec>,
-    /// Level, 0 (none) to 9 (smallest) [default: 5]
-    #[arg(short, long, env = "BLOSC_CLEVEL", hide_env_values = true, value_parser = clap::value_parser!(u8).range(0..=9))]
-    pub level: Option<u8>,
-    /// Filters, separated by commas: shuffle, bitshuffle, delta, bytedelta, trunc_prec:N, int_trunc:N, none [default:
-    /// shuffle for items of more than one byte]
-    #[arg(
-        short, long, env = "BLOSC_SHUFFLE", hide_env_values = true, value_delimiter = ',', value_parser = parse_filter
-    )]
-    pub filters: Option<Vec<FilterArgument>>,
-    /// Size of a block in bytes, for example 64K [default: chosen by codec and level]
-    #[arg(long, value_name = "SIZE")]
-    pub blocksize: Option<Size>,
-    /// Allow filters and codecs that change the content: trunc_prec, int_trunc, ndmean, zfp_acc, zfp_prec, zfp_rate
-    #[arg(long)]
-    pub lossy: bool,
-}
-
-/// A filter, or `none`.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct FilterArgument(pub Option<Filter>);
-
-fn parse_filter(text: &str) -> Result<FilterArgument, String> {
-    // The second is the spelling of `BLOSC_SHUFFLE`.
-    if text == "none" || text == "NOSHUFFLE" {
-        return Ok(FilterArgument(None));
-    }
-    text.parse().map(|filter| FilterArgument(Some(filter))).map_err(|error: blosc2::Error| error.to_string())
-}
-
-impl CompressionArguments {
-    /// Returns the parameters for items of `typesize` bytes; those that are not given have the defaults of the command.
-    pub(crate) fn params(&self, typesize: usize, threads: usize) -> Params {
-        let default = if typesize > 1 { vec![Filter::Shuffle] } else { Vec::new() };
-        let filters =
-            self.filters.as_ref().map_or(default, |filters| filters.iter().filter_map(|f| f.0).collect());
-        Params::new()
-            .codec(self.codec.unwrap_or(Codec::Zstd))
-            .level(self.level.unwrap_or(5))
-            .filters(filters)
-            .typesize(typesize)
-            .threads(threads)
-            .blocksize(self.blocksize.map_or(0, |size| size.0))
-    }
-
-    /// Returns the name of a filter or codec of `params` that does not keep the content.
-    ///
-    /// # Errors
-    /// Without `--lossy`, if there is one.
-    pub(crate) fn check_lossy(&self, params: &Params) -> Result<Option<String>, Failure> {
-        let part = lossy_part(params);
-        match &part {
-            Some(part) if !self.lossy => Err(Failure::usage(format!(
-                "{part} changes the content, expected --lossy, or other --filters and --codec"
-            ))),
-            _ => Ok(part),
-        }
-    }
-
-    /// Returns `params` with those that are given.
-    pub(crate) fn changed(&self, mut params: Params) -> Params {
-        if let Some(codec) = self.codec {
-            params = params.codec(codec).codec_meta(0).blocksize(0);
-        }
-        if let Some(level) = self.level {
-            params = params.level(level).blocksize(0);
-        }
-        if let Some(filters) = &self.filters {
-            params = params.filters(filters.iter().filter_map(|filter| filter.0));
-        }
-        if let Some(size) = self.blocksize {
-            params = params.blocksize(size.0);
-        }
-        params
-    }
-}
-
-/// Returns the name of a filter or codec that does not keep the content.
-fn lossy_part(params: &Params) -> Option<String> {
-    let is_lossy = |filter: &&Filter| {
-        matches!(filter, Filter::TruncatePrecision(_) | Filter::TruncateInteger(_) | Filter::NdMean(_))
-    };
-    if let Some(filter) = params.get_filters().iter().find(is_lossy) {
-        return Some(format!("the filter {filter}"));
-    }
-    let codec = params.get_codec();
-    matches!(codec, Codec::ZfpAccuracy | Codec::ZfpPrecision | Codec::ZfpRate)
-        .then(|| format!("the codec {codec}"))
-}
-
-/// Checksums of the Blosc2 files that are written.
-#[derive(Debug, Args)]
-pub(crate) struct ChecksumArguments {
-    /// Checksums in the new file, with which every changed byte is found [default: BLOSC2_CHECKSUMS, otherwise on]
-    #[arg(long, value_name = "SWITCH")]
-    pub checksums: Option<Switch>,
-}
-
-/// A choice.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Switch {
-    On,
-    Off,
-}
-
-impl ChecksumArguments {
-    /// Calls `write`, which writes a file in place of one that had checksums, or of none.
-    pub(crate) fn apply<R>(&self, had_checksums: bool, write: impl FnOnce() -> R) -> R {
-        match self.checksums {
-            Some(switch) => blosc2::with_checksums(switch == Switch::On, write),
-            None if had_checksums => blosc2::with_checksums(true, write),
-            None => write(),
-        }
-    }
-}
-
-/// Durability of the files that are written.
-#[derive(Debug, Args)]
-pub(crate) struct DurabilityArguments {
-    /// Events after which the new file is whole
-    #[arg(
-        long,
-        value_name = "LEVEL",
-        env = "BLOSC2_DURABILITY",
-        hide_env_values = true,
-        default_value = "kill"
-    )]
-    pub durability: DurabilityLevel,
-}
-
-/// The durability of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum DurabilityLevel {
-    /// Nothing is guaranteed while it is written
-    Off,
-    /// The end of the command at any moment
-    Kill,
-    /// Also a loss of power
-    Power,
-}
-
-impl DurabilityArguments {
-    /// Returns the level for the library.
-    pub(crate) fn level(&self) -> Durability {
-        match self.durability {
-            DurabilityLevel::Off => Durability::Off,
-            DurabilityLevel::Kill => Durability::Kill,
-            DurabilityLevel::Power => Durability::Power,
-        }
-    }
-
-    /// Returns whether a new file must survive a loss of power.
-    pub(crate) fn survives_power_loss(&self) -> bool {
-        self.durability == DurabilityLevel::Power
-    }
-}
-
-/// Number of threads.
-#[derive(Debug, Args)]
-pub(crate) struct ThreadArguments {
-    /// Number of threads [default: number of processors]
-    #[arg(
-        short = 'T', long, env = "BLOSC_NTHREADS", hide_env_values = true,
-        value_parser = clap::value_parser!(u16).range(1..=32767)
-    )]
-    pub threads: Option<u16>,
-}
-
-impl ThreadArguments {
-    /// Returns the number of threads.
-    pub(crate) fn count(&self) -> usize {
-        let processors = || std::thread::available_parallelism().map_or(1, usize::from);
-        self.threads.map_or_else(processors, usize::from)
-    }
 }
 
 /// Print what a file is: shape, type, chunks, codec, filters, ratio, metalayers
@@ -258,8 +88,11 @@ pub(crate) struct InfoArguments {
     /// Print one line for each chunk
     #[arg(long)]
     pub chunks: bool,
+    /// Read all items of arrays, and print the least, the greatest, the mean, the number of zeros, and the ratios of chunks
+    #[arg(long)]
+    pub stats: bool,
     /// Print one line for each file in directories, and in the directories in them
-    #[arg(long, conflicts_with_all = ["meta", "chunks"])]
+    #[arg(long, conflicts_with_all = ["meta", "chunks", "stats"])]
     pub tree: bool,
 }
 
@@ -287,28 +120,30 @@ pub(crate) struct CompressArguments {
     /// Size of a chunk in bytes, for example 4M
     #[arg(long, value_name = "SIZE", default_value = "4M")]
     pub chunksize: Size,
+    /// Decompress, as the verb `decompress`
+    #[arg(short, long)]
+    pub decompress: bool,
     #[command(flatten)]
     pub checksums: ChecksumArguments,
     #[command(flatten)]
     pub threads: ThreadArguments,
     #[command(flatten)]
     pub files_arguments: FileArguments,
+    #[command(flatten)]
+    pub sparse: SparseArguments,
 }
 
-/// Treatment of existing files.
-#[derive(Debug, Args)]
-pub(crate) struct FileArguments {
-    /// Overwrite existing files, write into devices and pipes, and write binary data to a terminal
-    #[arg(short = 'F', long)]
-    pub force: bool,
-    /// Keep the input (the default)
-    #[arg(short, long, conflicts_with = "rm")]
-    pub keep: bool,
-    /// Remove the input after success
-    #[arg(long)]
-    pub rm: bool,
-    #[command(flatten)]
-    pub durability: DurabilityArguments,
+impl CompressArguments {
+    /// Returns the arguments of the verb `decompress`.
+    pub(crate) fn to_decompress(&self) -> DecompressArguments {
+        DecompressArguments {
+            files: self.files.clone(),
+            output: self.output.clone(),
+            threads: self.threads,
+            files_arguments: self.files_arguments,
+            sparse: self.sparse,
+        }
+    }
 }
 
 /// Decompress files, or stdin to stdout
@@ -324,6 +159,8 @@ pub(crate) struct DecompressArguments {
     pub threads: ThreadArguments,
     #[command(flatten)]
     pub files_arguments: FileArguments,
+    #[command(flatten)]
+    pub sparse: SparseArguments,
 }
 
 /// Convert a NumPy file (.npy) or raw numbers to an array (.b2nd)
@@ -336,9 +173,9 @@ pub(crate) struct ImportArguments {
     /// Shape of a raw file, for example 100,200
     #[arg(long, value_delimiter = ',', requires = "dtype")]
     pub shape: Option<Vec<u64>>,
-    /// Type of the items of a raw file, for example f4, <i2, u1
+    /// Type of the items of a raw file, for example f4, <i2 or "[('x', '<f4'), ('y', '<f4')]"
     #[arg(long, requires = "shape")]
-    pub dtype: Option<String>,
+    pub dtype: Option<Dtype>,
     /// Shape of a chunk [default: up to 4 MiB]
     #[arg(long, value_delimiter = ',')]
     pub chunks: Option<Vec<u32>>,
@@ -354,7 +191,7 @@ pub(crate) struct ImportArguments {
     #[command(flatten)]
     pub threads: ThreadArguments,
     /// Overwrite an existing file, or write into a device or a pipe
-    #[arg(short = 'F', long)]
+    #[arg(short, long, short_alias = 'F')]
     pub force: bool,
 }
 
@@ -369,21 +206,14 @@ pub(crate) struct ExportArguments {
     #[arg(long, value_name = "RANGES", allow_hyphen_values = true)]
     pub slice: Option<String>,
     #[command(flatten)]
+    pub sparse: SparseArguments,
+    #[command(flatten)]
     pub durability: DurabilityArguments,
     #[command(flatten)]
     pub threads: ThreadArguments,
     /// Overwrite an existing file, write into a device or a pipe, and write binary data to a terminal
-    #[arg(short = 'F', long)]
+    #[arg(short, long, short_alias = 'F')]
     pub force: bool,
-}
-
-/// The form of values on stdout.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum ValueFormat {
-    /// Numbers, one row of the last dimension for each line; bytes as they are if they have no type
-    Text,
-    /// Bytes
-    Raw,
 }
 
 /// Print the content of files
@@ -392,13 +222,12 @@ pub(crate) struct CatArguments {
     /// Files or directories; `-` is stdin
     #[arg(required = true)]
     pub files: Vec<PathBuf>,
-    /// Form of the values [default: text for arrays, raw for others]
-    #[arg(long)]
-    pub format: Option<ValueFormat>,
+    #[command(flatten)]
+    pub values: ValueArguments,
     #[command(flatten)]
     pub threads: ThreadArguments,
     /// Write binary data to a terminal
-    #[arg(short = 'F', long)]
+    #[arg(short, long, short_alias = 'F')]
     pub force: bool,
 }
 
@@ -410,13 +239,12 @@ pub(crate) struct SliceArguments {
     /// The part, as in NumPy: a range or a number for each dimension, for example 0:100:2,...,-1
     #[arg(allow_hyphen_values = true)]
     pub ranges: String,
-    /// Form of the values [default: text for arrays, raw for others]
-    #[arg(long)]
-    pub format: Option<ValueFormat>,
+    #[command(flatten)]
+    pub values: ValueArguments,
     #[command(flatten)]
     pub threads: ThreadArguments,
     /// Write binary data to a terminal
-    #[arg(short = 'F', long)]
+    #[arg(short, long, short_alias = 'F')]
     pub force: bool,
 }
 
@@ -426,6 +254,12 @@ pub(crate) struct VerifyArguments {
     /// Files or directories; `-` is stdin
     #[arg(required = true)]
     pub files: Vec<PathBuf>,
+    /// The Blosc2 files in directories, and in the directories in them
+    #[arg(short, long)]
+    pub recursive: bool,
+    /// Compare the content with that of another file, for example the original
+    #[arg(long, value_name = "FILE", conflicts_with = "recursive")]
+    pub against: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
@@ -455,9 +289,15 @@ pub(crate) struct RepairArguments {
 /// Compress a file again with other parameters; the old file is replaced when the new one was verified
 #[derive(Debug, Args)]
 pub(crate) struct RecompressArguments {
-    /// Files
+    /// Files, or directories of chunks
     #[arg(required = true)]
     pub files: Vec<PathBuf>,
+    /// Also the Blosc2 files in directories, and in the directories in them
+    #[arg(short, long, conflicts_with = "output")]
+    pub recursive: bool,
+    /// Print the files that would be written, and write none
+    #[arg(long)]
+    pub dry_run: bool,
     /// New file, of one input; the old file stays [default: the old file is replaced]
     #[arg(short, long)]
     pub output: Option<PathBuf>,
@@ -466,6 +306,12 @@ pub(crate) struct RecompressArguments {
     /// Size of a chunk in bytes, for example 4M; not of arrays [default: as before]
     #[arg(long, value_name = "SIZE")]
     pub chunksize: Option<Size>,
+    /// Shape of a chunk of an array, for example 100,200 [default: as before]
+    #[arg(long, value_delimiter = ',', conflicts_with = "chunksize")]
+    pub chunks: Option<Vec<u32>>,
+    /// Shape of a block of an array [default: as before; with --chunks, chosen by codec and level]
+    #[arg(long, value_delimiter = ',', conflicts_with = "blocksize")]
+    pub blocks: Option<Vec<u32>>,
     #[command(flatten)]
     pub checksums: ChecksumArguments,
     #[command(flatten)]
@@ -473,8 +319,24 @@ pub(crate) struct RecompressArguments {
     #[command(flatten)]
     pub threads: ThreadArguments,
     /// Overwrite an existing --output
-    #[arg(short = 'F', long, requires = "output")]
+    #[arg(short, long, short_alias = 'F', requires = "output")]
     pub force: bool,
+}
+
+/// Append the content of a file or stdin to a Blosc2 file, or rows to an array
+#[derive(Debug, Args)]
+pub(crate) struct AppendArguments {
+    /// File or directory that grows
+    pub file: PathBuf,
+    /// Content that is appended; for an array a NumPy file of its type, or raw items; `-` is stdin
+    pub input: PathBuf,
+    /// Dimension of the array that grows, from 0
+    #[arg(long, value_name = "N")]
+    pub axis: Option<usize>,
+    #[command(flatten)]
+    pub durability: DurabilityArguments,
+    #[command(flatten)]
+    pub threads: ThreadArguments,
 }
 
 /// Measure codecs, levels and filters on your data
@@ -493,7 +355,7 @@ pub(crate) struct BenchArguments {
     #[arg(short, long, value_delimiter = ',', default_value = "1,5,9", value_parser = clap::value_parser!(u8).range(0..=9))]
     pub levels: Vec<u8>,
     /// Filters, separated by commas, each alone
-    #[arg(short, long, value_delimiter = ',', default_value = "none,shuffle,bitshuffle", value_parser = parse_filter)]
+    #[arg(long, value_delimiter = ',', default_value = "none,shuffle,bitshuffle", value_parser = parse_filter)]
     pub filters: Vec<FilterArgument>,
     /// Size of a chunk in bytes
     #[arg(long, value_name = "SIZE", default_value = "4M")]
@@ -539,8 +401,37 @@ pub(crate) struct DiffArguments {
     pub first: PathBuf,
     /// File or directory; `-` is stdin
     pub second: PathBuf,
+    /// Print up to N places that differ
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
+    pub limit: usize,
+    /// Compare the numbers of arrays by value, and allow a difference of up to R times the second number
+    #[arg(long, value_name = "R", value_parser = parse_tolerance)]
+    pub rtol: Option<f64>,
+    /// Compare the numbers of arrays by value, and allow a difference of up to A: |first - second| <= A + R * |second|
+    #[arg(long, value_name = "A", value_parser = parse_tolerance)]
+    pub atol: Option<f64>,
+    /// Compare the numbers of arrays by value, where a NaN is equal to any other NaN
+    #[arg(long)]
+    pub equal_nan: bool,
     #[command(flatten)]
     pub threads: ThreadArguments,
+}
+
+impl DiffArguments {
+    /// Returns the tolerance for numbers; `None` if their bytes are compared.
+    pub(crate) fn tolerance(&self) -> Option<Tolerance> {
+        let is_given = self.rtol.is_some() || self.atol.is_some() || self.equal_nan;
+        is_given.then(|| Tolerance {
+            absolute: self.atol.unwrap_or(0.0),
+            relative: self.rtol.unwrap_or(0.0),
+            equal_nan: self.equal_nan,
+        })
+    }
+}
+
+fn parse_tolerance(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|number: &f64| *number >= 0.0);
+    number.ok_or_else(|| "expected a number of at least 0, for example 1e-5".to_owned())
 }
 
 /// Print, set and remove metalayers
@@ -562,7 +453,7 @@ pub(crate) enum MetaAction {
         #[arg(long, default_value = "json", requires = "name")]
         format: MetaFormat,
         /// Write binary data to a terminal
-        #[arg(short = 'F', long)]
+        #[arg(short, long, short_alias = 'F')]
         force: bool,
     },
     /// Set a metalayer, a new one in the list of those with variable length

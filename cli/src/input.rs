@@ -2,8 +2,9 @@
 
 use crate::error::{Failure, WithPath};
 use crate::kind::Kind;
+use crate::store::{self, Place};
 use blosc2::{AnyArray, OpenOptions, SuperChunk};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The metalayer with an object of python-blosc2 whose values are computed from other files, for example a lazy
 /// expression. The chunks of its file are zeros.
@@ -28,7 +29,7 @@ impl Content {
         let options = OpenOptions::new().threads(threads);
         let schunk = open_frame(path, name, &options)?;
         if schunk.is_array() {
-            return options.open_any_array(path).with_path(name).map(Content::Array);
+            return open_array(path, name, &options).map(Content::Array);
         }
         Ok(Content::SuperChunk(schunk))
     }
@@ -36,7 +37,8 @@ impl Content {
 
 /// Opens the super-chunk at `path`, whose values are in the file; `name` is its name in errors.
 pub(crate) fn open_frame(path: &Path, name: &Path, options: &OpenOptions) -> Result<SuperChunk, Failure> {
-    let schunk = options.open(path).map_err(|error| not_a_frame(path, name, error))?;
+    let (file, options) = located(path, options)?;
+    let schunk = options.open(&file).map_err(|error| not_a_frame(&file, name, error))?;
     if is_computed(&schunk) {
         return Err(Failure::file(
             name,
@@ -44,6 +46,28 @@ pub(crate) fn open_frame(path: &Path, name: &Path, options: &OpenOptions) -> Res
         ));
     }
     Ok(schunk)
+}
+
+/// Opens the super-chunk at `path`, also one whose values are computed, and the array in it.
+pub(crate) fn open_parts(path: &Path) -> Result<(SuperChunk, Option<AnyArray>), Failure> {
+    let (file, options) = located(path, &OpenOptions::new())?;
+    let schunk = options.open(&file).map_err(|error| not_a_frame(&file, path, error))?;
+    let array = schunk.is_array().then(|| options.open_any_array(&file)).transpose().with_path(path)?;
+    Ok((schunk, array))
+}
+
+/// Opens the array at `path`; `name` is its name in errors.
+pub(crate) fn open_array(path: &Path, name: &Path, options: &OpenOptions) -> Result<AnyArray, Failure> {
+    let (file, options) = located(path, options)?;
+    options.open_any_array(&file).with_path(name)
+}
+
+/// Returns the file of a path, with the offset of a member of a store.
+fn located(path: &Path, options: &OpenOptions) -> Result<(PathBuf, OpenOptions), Failure> {
+    match store::find(path)?.as_ref().and_then(Place::offset) {
+        Some((file, offset)) => Ok((file.to_owned(), options.clone().offset(offset))),
+        None => Ok((path.to_owned(), options.clone())),
+    }
 }
 
 /// Returns whether the values of a super-chunk are computed by python-blosc2, and not in the chunks.
@@ -54,8 +78,15 @@ pub(crate) fn is_computed(schunk: &SuperChunk) -> bool {
 
 /// Returns the failure of a path that could not be opened as a frame; `name` is its name in errors.
 pub(crate) fn not_a_frame(path: &Path, name: &Path, error: blosc2::Error) -> Failure {
+    if store::is_store(path) {
+        return Failure::file(name, "is a store, expected a member, for example store.b2z/group/array");
+    }
     if let Err(missing) = path.metadata() {
-        return Failure::file(name, missing);
+        return match store::find(path) {
+            Ok(Some(_)) => Failure::file(name, "is a member of a store, which is only read"),
+            Ok(None) => Failure::file(name, missing),
+            Err(failure) => failure,
+        };
     }
     match Kind::of(path).map(Kind::explain) {
         Ok(Some(explanation)) => Failure::file(name, explanation),

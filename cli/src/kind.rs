@@ -1,6 +1,7 @@
 //! The content of a path, from its first bytes.
 
 use crate::error::{Failure, WithPath};
+use crate::store::{self, Place};
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::Path;
@@ -32,6 +33,11 @@ pub(crate) enum Kind {
 impl Kind {
     /// Returns what `path` holds. Of a file, up to 16 bytes are read.
     pub(crate) fn of(path: &Path) -> Result<Kind, Failure> {
+        match store::find(path)? {
+            Some(Place::File(member)) => return Kind::of(&member),
+            Some(_) => return Ok(Kind::Frame),
+            None => {}
+        }
         let metadata = fs::metadata(path).with_path(path)?;
         if metadata.is_dir() {
             let has_index = path.join(INDEX_FILE).is_file();
@@ -64,6 +70,14 @@ impl Kind {
 
 /// Returns the length in bytes of a file, or of all files in the directory of a sparse frame.
 pub(crate) fn stored_len(path: &Path) -> io::Result<u64> {
+    match store::find(path) {
+        Ok(Some(Place::File(member))) => return stored_len(&member),
+        Ok(Some(Place::Inside(_, range) | Place::Embedded(_, _, range))) => {
+            return Ok(range.end - range.start);
+        }
+        // An error of a store is that of the path.
+        Ok(None) | Err(_) => {}
+    }
     let metadata = fs::metadata(path)?;
     if !metadata.is_dir() {
         return Ok(metadata.len());

@@ -18,18 +18,23 @@ mod input;
 mod kind;
 mod msgpack;
 mod npy;
+mod npy_file;
 mod os;
 mod output;
 mod pipe;
 mod pipeline;
 mod probe;
+mod python;
 mod ranges;
 mod results;
 mod size;
+mod sparse;
+mod store;
 mod terminal;
 mod transfer;
 mod values;
 mod verbs;
+mod walk;
 
 use args::{Arguments, Verb};
 use clap::FromArgMatches;
@@ -40,7 +45,9 @@ use terminal::Terminal;
 fn main() -> ExitCode {
     // The variables that it would apply are defaults of arguments.
     blosc2::ignore_environment();
-    let parsed = args::command().try_get_matches().and_then(|matches| Arguments::from_arg_matches(&matches));
+    let (words, hints) = args::with_new_spellings(std::env::args_os().collect());
+    let parsed =
+        args::command().try_get_matches_from(words).and_then(|matches| Arguments::from_arg_matches(&matches));
     let arguments = match parsed {
         Ok(arguments) => arguments,
         Err(error) => {
@@ -50,6 +57,7 @@ fn main() -> ExitCode {
         }
     };
     let terminal = Terminal::new(arguments.quiet, arguments.verbose);
+    hints.iter().for_each(|hint| terminal.warning(hint));
     output::remove_temporary_files_on_interrupt();
     match run(&arguments.verb, &terminal) {
         Ok(()) => ExitCode::SUCCESS,
@@ -65,6 +73,9 @@ fn main() -> ExitCode {
 fn run(verb: &Verb, terminal: &Terminal) -> Result<(), Failure> {
     match verb {
         Verb::Info(arguments) => verbs::info::run(arguments, terminal),
+        Verb::Compress(arguments) if arguments.decompress => {
+            verbs::decompress::run(&arguments.to_decompress(), terminal)
+        }
         Verb::Compress(arguments) => verbs::compress::run(arguments, terminal),
         Verb::Decompress(arguments) => verbs::decompress::run(arguments, terminal),
         Verb::Import(arguments) => verbs::import::run(arguments, terminal),
@@ -74,6 +85,7 @@ fn run(verb: &Verb, terminal: &Terminal) -> Result<(), Failure> {
         Verb::Verify(arguments) => verbs::verify::run(arguments, terminal),
         Verb::Repair(arguments) => verbs::repair::run(arguments, terminal),
         Verb::Recompress(arguments) => verbs::recompress::run(arguments, terminal),
+        Verb::Append(arguments) => verbs::append::run(arguments, terminal),
         Verb::Bench(arguments) => verbs::bench::run(arguments, terminal),
         Verb::Meta(arguments) => verbs::meta::run(arguments),
         Verb::Diff(arguments) => verbs::diff::run(arguments, terminal),

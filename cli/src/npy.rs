@@ -3,11 +3,13 @@
 
 use crate::boxes::nbytes;
 use crate::dtype::Dtype;
-use std::io::{self, Read};
+use crate::python::Literal;
+use std::io::{self, Read, Seek};
 
 /// The first bytes of a file.
 const MAGIC: &[u8; 6] = b"\x93NUMPY";
-/// Limit for the length of a dictionary in bytes. One with a type without fields has less than 1 KiB.
+/// Limit for the length of a dictionary in bytes. One with a type without fields has less than 1 KiB, one with a thousand
+/// fields less than 100 KiB.
 const MAX_LEN: u32 = 1 << 20;
 /// Limit for the number of dimensions: that of NumPy.
 const MAX_DIMENSIONS: usize = 64;
@@ -21,6 +23,14 @@ pub(crate) struct Header {
     /// Whether the first dimension is the contiguous one, not the last.
     pub fortran_order: bool,
     pub shape: Vec<u64>,
+}
+
+/// Returns whether a file begins as a NumPy file. It is read from its begin again then.
+pub(crate) fn is_npy(file: &mut (impl Read + Seek)) -> io::Result<bool> {
+    let mut start = Vec::new();
+    file.take(MAGIC.len() as u64).read_to_end(&mut start)?;
+    file.rewind()?;
+    Ok(start == MAGIC)
 }
 
 impl Header {
@@ -62,7 +72,7 @@ impl Header {
         Ok((header?, start_len + u64::from(len)))
     }
 
-    /// Returns the bytes of the header, in version 1.0.
+    /// Returns the bytes of the header: in version 1.0, unless it is too long (2.0) or not in ASCII (3.0).
     pub(crate) fn to_bytes(&self) -> Result<Vec<u8>, String> {
         let extents: Vec<String> = self.shape.iter().map(u64::to_string).collect();
         let shape = match extents.as_slice() {
@@ -70,18 +80,25 @@ impl Header {
             extents => format!("({})", extents.join(", ")),
         };
         let order = if self.fortran_order { "True" } else { "False" };
-        let mut dictionary =
-            format!("{{'descr': '{}', 'fortran_order': {order}, 'shape': {shape}, }}", self.dtype);
-        let start_len = MAGIC.len() + 4;
+        let descr = self.dtype.to_literal();
+        let mut dictionary = format!("{{'descr': {descr}, 'fortran_order': {order}, 'shape': {shape}, }}");
+        let (major, len_size) = if !dictionary.is_ascii() {
+            (3, 4)
+        } else if dictionary.len() + ALIGNMENT > usize::from(u16::MAX) {
+            (2, 4)
+        } else {
+            (1, 2)
+        };
+        let start_len = MAGIC.len() + 2 + len_size;
         let len = (start_len + dictionary.len() + 1).next_multiple_of(ALIGNMENT) - start_len;
-        let padding = len - 1 - dictionary.len();
-        dictionary.extend(std::iter::repeat_n(' ', padding));
+        dictionary.extend(std::iter::repeat_n(' ', len - 1 - dictionary.len()));
         dictionary.push('\n');
+        let len = u32::try_from(len).ok().filter(|&len| len <= MAX_LEN);
         let len =
-            u16::try_from(len).map_err(|_| format!("{} dimensions in a NumPy file", self.shape.len()))?;
+            len.ok_or_else(|| format!("a type for which a NumPy file has a header above {MAX_LEN} bytes"))?;
         let mut bytes = MAGIC.to_vec();
-        bytes.extend([1, 0]);
-        bytes.extend(len.to_le_bytes());
+        bytes.extend([major, 0]);
+        bytes.extend(&len.to_le_bytes()[..len_size]);
         bytes.extend(dictionary.as_bytes());
         Ok(bytes)
     }
@@ -102,135 +119,38 @@ fn read_exact(reader: &mut impl Read, dest: &mut [u8]) -> Result<(), String> {
 
 /// Reads the dictionary.
 fn parse(text: &str) -> Result<Header, String> {
-    let mut parser = Parser { rest: text };
-    let fields = parser.dictionary()?;
-    parser.skip_spaces();
-    if !parser.rest.is_empty() {
-        return Err(parser.unexpected("the end"));
+    let place = |error: String| format!("{error} in the header of a NumPy file");
+    let Literal::Dictionary(entries) = Literal::parse(text).map_err(place)? else {
+        return Err(place("no dictionary".to_owned()));
+    };
+    let (mut dtype, mut fortran_order, mut shape) = (None, None, None);
+    for (key, value) in entries {
+        match (key.as_str(), value) {
+            ("descr", value) => dtype = Some(Dtype::from_literal(&value)?),
+            ("fortran_order", Literal::Bool(value)) => fortran_order = Some(value),
+            ("shape", Literal::Tuple(extents)) => shape = Some(extents_of(&extents)?),
+            ("fortran_order", value) => return Err(place(format!("{key} {value}, expected True or False"))),
+            ("shape", value) => return Err(place(format!("{key} {value}, expected a tuple of numbers"))),
+            _ => return Err(place(format!("{key:?}, expected descr, fortran_order and shape"))),
+        }
     }
     let missing = |key| format!("a header of a NumPy file without {key:?}");
     Ok(Header {
-        dtype: fields.dtype.ok_or_else(|| missing("descr"))?,
-        fortran_order: fields.fortran_order.ok_or_else(|| missing("fortran_order"))?,
-        shape: fields.shape.ok_or_else(|| missing("shape"))?,
+        dtype: dtype.ok_or_else(|| missing("descr"))?,
+        fortran_order: fortran_order.ok_or_else(|| missing("fortran_order"))?,
+        shape: shape.ok_or_else(|| missing("shape"))?,
     })
 }
 
-/// The values of the dictionary that were read so far.
-#[derive(Default)]
-struct Fields {
-    dtype: Option<Dtype>,
-    fortran_order: Option<bool>,
-    shape: Option<Vec<u64>>,
-}
-
-/// A parser of the dictionary: `rest` was not read yet.
-struct Parser<'a> {
-    rest: &'a str,
-}
-
-impl<'a> Parser<'a> {
-    fn skip_spaces(&mut self) {
-        self.rest = self.rest.trim_start_matches([' ', '\t', '\r', '\n']);
+fn extents_of(values: &[Literal]) -> Result<Vec<u64>, String> {
+    if values.len() > MAX_DIMENSIONS {
+        return Err(format!("a shape in a NumPy file, expected at most {MAX_DIMENSIONS} dimensions"));
     }
-
-    /// Skips spaces and `token`, if it is next. Returns whether it was.
-    fn skip(&mut self, token: &str) -> bool {
-        self.skip_spaces();
-        let rest = self.rest.strip_prefix(token);
-        self.rest = rest.unwrap_or(self.rest);
-        rest.is_some()
-    }
-
-    fn expect(&mut self, token: &str) -> Result<(), String> {
-        if self.skip(token) { Ok(()) } else { Err(self.unexpected(token)) }
-    }
-
-    /// Returns the error that something else follows than `expected`.
-    fn unexpected(&self, expected: &str) -> String {
-        let found: String = self.rest.chars().take(20).collect();
-        format!("{found:?} in the header of a NumPy file, expected {expected}")
-    }
-
-    fn dictionary(&mut self) -> Result<Fields, String> {
-        let mut fields = Fields::default();
-        self.expect("{")?;
-        while !self.skip("}") {
-            let key = self.string()?;
-            self.expect(":")?;
-            let is_repeated = match key {
-                "descr" => fields.dtype.replace(self.dtype()?).is_some(),
-                "fortran_order" => fields.fortran_order.replace(self.boolean()?).is_some(),
-                "shape" => fields.shape.replace(self.tuple()?).is_some(),
-                _ => {
-                    return Err(format!(
-                        "{key:?} in the header of a NumPy file, expected descr, fortran_order and shape"
-                    ));
-                }
-            };
-            if is_repeated {
-                return Err(format!("{key:?} twice in the header of a NumPy file"));
-            }
-            if !self.skip(",") {
-                self.expect("}")?;
-                break;
-            }
-        }
-        Ok(fields)
-    }
-
-    /// Reads a string without escapes.
-    fn string(&mut self) -> Result<&'a str, String> {
-        self.skip_spaces();
-        let quote = self.rest.chars().next().filter(|first| matches!(first, '\'' | '"'));
-        let quote = quote.ok_or_else(|| self.unexpected("a string"))?;
-        let inner = &self.rest[1..];
-        let end = inner.find(quote).ok_or_else(|| self.unexpected("a string with its end"))?;
-        self.rest = &inner[end + 1..];
-        Ok(&inner[..end])
-    }
-
-    fn dtype(&mut self) -> Result<Dtype, String> {
-        self.skip_spaces();
-        if self.rest.starts_with(['[', '(']) {
-            return Err("a structured type, expected a type without fields".to_owned());
-        }
-        self.string()?.parse()
-    }
-
-    fn boolean(&mut self) -> Result<bool, String> {
-        if self.skip("True") {
-            return Ok(true);
-        }
-        self.expect("False").map(|()| false).map_err(|_| self.unexpected("True or False"))
-    }
-
-    fn tuple(&mut self) -> Result<Vec<u64>, String> {
-        let mut extents = Vec::new();
-        self.expect("(")?;
-        while !self.skip(")") {
-            extents.push(self.extent()?);
-            if extents.len() > MAX_DIMENSIONS {
-                return Err(format!("a shape in a NumPy file, expected at most {MAX_DIMENSIONS} dimensions"));
-            }
-            if self.skip(",") {
-                continue;
-            }
-            self.expect(")")?;
-            break;
-        }
-        Ok(extents)
-    }
-
-    fn extent(&mut self) -> Result<u64, String> {
-        self.skip_spaces();
-        let end = self.rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(self.rest.len());
-        let extent = self.rest[..end].parse().map_err(|_| self.unexpected("an extent"))?;
-        self.rest = &self.rest[end..];
-        // Python 2 wrote long integers with this letter.
-        self.rest = self.rest.strip_prefix('L').unwrap_or(self.rest);
-        Ok(extent)
-    }
+    let extent = |value: &Literal| match value {
+        Literal::Number(extent) => Ok(*extent),
+        value => Err(format!("{value} in the shape of a NumPy file, expected an extent")),
+    };
+    values.iter().map(extent).collect()
 }
 
 #[cfg(test)]
@@ -293,19 +213,21 @@ mod tests {
     fn other_headers_are_errors_that_say_what_was_expected() {
         let rest = "'fortran_order': False, 'shape': (2,)}";
         let cases = [
-            (format!("{{'descr': [('a', '<f4')], {rest}"), "structured type"),
+            (format!("{{'descr': [('a', '<f4', -1)], {rest}"), "\"-1)]"),
+            (format!("{{'descr': [('a',)], {rest}"), "expected for example"),
             (format!("{{'descr': '|O', {rest}"), "type \"|O\""),
-            (format!("{{'descr': 4, {rest}"), "expected a string"),
+            (format!("{{'descr': 4, {rest}"), "type 4, expected for example"),
             (format!("{{'descr': '<f4', 'x': 1, {rest}"), "expected descr, fortran_order and shape"),
             (format!("{{'descr': '<f4', 'descr': '<f4', {rest}"), "\"descr\" twice"),
             (format!("{{{rest}"), "without \"descr\""),
             (format!("{{'descr': '<f4', {rest} {{"), "expected the end"),
             ("{'descr': '<f4', 'fortran_order': 0, 'shape': ()}".to_owned(), "True or False"),
-            ("{'descr': '<f4', 'fortran_order': True, 'shape': (-1,)}".to_owned(), "expected an extent"),
-            ("{'descr': '<f4', 'fortran_order': True, 'shape': 3}".to_owned(), "expected ("),
+            ("{'descr': '<f4', 'fortran_order': True, 'shape': (True,)}".to_owned(), "expected an extent"),
+            ("{'descr': '<f4', 'fortran_order': True, 'shape': 3}".to_owned(), "a tuple of numbers"),
             (format!("{{'shape': ({})}}", "1,".repeat(65)), "at most 64 dimensions"),
-            ("{'descr': '<f4".to_owned(), "a string with its end"),
-            (String::new(), "expected {"),
+            ("{'descr': '<f4".to_owned(), "a text with its end"),
+            (String::new(), "expected a text, a number"),
+            ("3".to_owned(), "no dictionary"),
         ];
         for (text, expected) in cases {
             let error = read(&file(1, text.as_bytes())).unwrap_err();

@@ -107,9 +107,10 @@ impl TemporaryPath {
                 if !replaces {
                     return Err(exists_already(&self.destination));
                 }
-                remove(&self.destination).with_path(&self.destination)?;
+                self.replace_directory()
+            } else {
+                fs::rename(&self.path, &self.destination)
             }
-            fs::rename(&self.path, &self.destination)
         } else {
             // A link, unlike a renamed file, never replaces a file that appeared meanwhile.
             match fs::hard_link(&self.path, &self.destination) {
@@ -127,6 +128,19 @@ impl TemporaryPath {
             os::sync_directory(directory_of(&self.destination)).with_path(&self.destination)?;
         }
         Ok(())
+    }
+}
+
+impl TemporaryPath {
+    /// Moves the directory to the place of another file or directory, which is removed when the new one is there.
+    fn replace_directory(&self) -> io::Result<()> {
+        let old = self.path.with_extension("old");
+        fs::rename(&self.destination, &old)?;
+        if let Err(error) = fs::rename(&self.path, &self.destination) {
+            fs::rename(&old, &self.destination)?;
+            return Err(error);
+        }
+        remove(&old)
     }
 }
 

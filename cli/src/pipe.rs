@@ -3,7 +3,7 @@
 use crate::error::{Failure, WithPath};
 use crate::output::binary_stdout;
 use std::fs::File;
-use std::io::{BufRead, BufWriter, Write};
+use std::io::{self, BufRead, BufWriter, Write};
 use std::path::Path;
 
 /// Stdout. The end of its reader, for example `head`, is [no error](Failure::reader_ended).
@@ -36,6 +36,17 @@ impl Pipe {
     /// Writes what is buffered.
     pub(crate) fn finish(mut self) -> Result<(), Failure> {
         self.out.flush().with_path(stdout_name())
+    }
+}
+
+impl Write for Pipe {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.out.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        // What is buffered is written at the end.
+        Ok(())
     }
 }
 

@@ -76,6 +76,12 @@ impl Selection {
         self.axes.iter().map(|axis| 0..axis.count).collect()
     }
 
+    /// Returns the positions with those numbers, of which `numbers` is called with their count for each dimension.
+    pub(crate) fn positions_of(&self, numbers: impl Fn(u64) -> Vec<u64>) -> Vec<Vec<u64>> {
+        let positions = |axis: &Axis| numbers(axis.count).into_iter().map(|n| axis.position(n)).collect();
+        self.axes.iter().map(positions).collect()
+    }
+
     /// Returns the positions of a box of [`counts`](Self::counts), for each dimension.
     pub(crate) fn positions(&self, current: &[Range<u64>]) -> Vec<Vec<u64>> {
         let axes = self.axes.iter().zip(current);

@@ -101,6 +101,11 @@ impl Terminal {
 pub(crate) struct Progress(Option<ProgressBar>);
 
 impl Progress {
+    /// Returns a progress that is not shown.
+    pub(crate) fn none() -> Progress {
+        Progress(None)
+    }
+
     /// Adds bytes or things that are done.
     pub(crate) fn add(&self, done: u64) {
         if let Some(bar) = &self.0 {

@@ -7,6 +7,7 @@ use crate::os;
 use crate::output::{OutputPlace, TemporaryPath, binary_stdout, name_temporary_file};
 use crate::pipe::{copy, stdout_name};
 use crate::size::with_unit;
+use crate::store::{self, Place};
 use crate::terminal::Terminal;
 use std::fs::{self, File, Metadata};
 use std::io::{self, BufReader};
@@ -61,14 +62,11 @@ impl<'a> Destination<'a> {
         beside: impl FnOnce() -> Result<PathBuf, Failure>,
         files: &FileArguments,
     ) -> Result<Output, Failure> {
-        let path = match self {
-            Destination::Stdout(stdout) => {
-                let stdout = stdout.try_clone().with_path(stdout_name())?;
-                return Ok(Output::Stream(stdout, stdout_name().to_owned()));
-            }
-            Destination::File(path) => path.to_path_buf(),
-            Destination::Beside => beside()?,
-        };
+        if let Destination::Stdout(stdout) = self {
+            let stdout = stdout.try_clone().with_path(stdout_name())?;
+            return Ok(Output::Stream(stdout, stdout_name().to_owned()));
+        }
+        let path = self.path(beside)?;
         match OutputPlace::new(&path, input.path, files.force)? {
             OutputPlace::File(file) => Ok(Output::File(file)),
             // A device may discard the bytes, so the input must stay.
@@ -80,6 +78,31 @@ impl<'a> Destination<'a> {
     }
 }
 
+impl Destination<'_> {
+    /// Returns the path of the output; the name of stdout.
+    fn path(&self, beside: impl FnOnce() -> Result<PathBuf, Failure>) -> Result<PathBuf, Failure> {
+        match self {
+            Destination::Stdout(_) => Ok(stdout_name().to_owned()),
+            Destination::File(path) => Ok(path.to_path_buf()),
+            Destination::Beside => beside(),
+        }
+    }
+
+    /// Returns the name of the output that would be written, with the checks of [`output`](Self::output).
+    pub(crate) fn name(
+        &self,
+        input: &Input<'_>,
+        beside: impl FnOnce() -> Result<PathBuf, Failure>,
+        files: &FileArguments,
+    ) -> Result<PathBuf, Failure> {
+        let path = self.path(beside)?;
+        if !matches!(self, Destination::Stdout(_)) {
+            OutputPlace::new(&path, input.path, files.force)?;
+        }
+        Ok(path)
+    }
+}
+
 /// A file that is read, or stdin.
 pub(crate) struct Input<'a> {
     path: &'a Path,
@@ -87,17 +110,27 @@ pub(crate) struct Input<'a> {
     metadata: Option<Metadata>,
     /// Whether the input is a directory.
     is_directory: bool,
+    /// The place of a member of a store.
+    member: Option<Place>,
 }
 
 impl<'a> Input<'a> {
     /// Returns the input at `path`, where `-` is stdin.
     pub(crate) fn new(path: &'a Path) -> Result<Input<'a>, Failure> {
         if is_dash(path) {
-            return Ok(Input { path, metadata: None, is_directory: false });
+            return Ok(Input { path, metadata: None, is_directory: false, member: None });
+        }
+        if let Some(place) = store::find(path)? {
+            return Ok(Input { path, metadata: None, is_directory: false, member: Some(place) });
         }
         let metadata = fs::metadata(path).with_path(path)?;
         let is_directory = metadata.is_dir();
-        Ok(Input { path, metadata: Some(metadata).filter(Metadata::is_file), is_directory })
+        Ok(Input { path, metadata: Some(metadata).filter(Metadata::is_file), is_directory, member: None })
+    }
+
+    /// Returns the path, or `-`.
+    pub(crate) fn path(&self) -> &'a Path {
+        self.path
     }
 
     fn is_stdin(&self) -> bool {
@@ -111,7 +144,7 @@ impl<'a> Input<'a> {
 
     /// Returns whether the input is stdin, a pipe or a device, which is read once from its begin.
     fn is_stream(&self) -> bool {
-        self.metadata.is_none() && !self.is_directory
+        self.metadata.is_none() && !self.is_directory && self.member.is_none()
     }
 
     /// Returns the name for messages.
@@ -158,32 +191,58 @@ impl<'a> Input<'a> {
 }
 
 /// A file or directory that is read at any position: a stream is copied to a temporary file first.
-pub(crate) struct Seekable<'a> {
-    path: &'a Path,
+pub(crate) struct Seekable {
+    path: PathBuf,
     spool: Option<Spool>,
 }
 
-impl<'a> Seekable<'a> {
+impl Seekable {
     /// Returns the file at `path`, where `-` is stdin. In messages, a temporary file has the name of its stream.
-    pub(crate) fn new(path: &'a Path) -> Result<Seekable<'a>, Failure> {
+    pub(crate) fn new(path: &Path) -> Result<Seekable, Failure> {
         Seekable::of(&Input::new(path)?)
     }
 
     /// Returns the file of an input.
-    pub(crate) fn of(input: &Input<'a>) -> Result<Seekable<'a>, Failure> {
-        if !input.is_stream() {
-            return Ok(Seekable { path: input.path, spool: None });
+    pub(crate) fn of(input: &Input<'_>) -> Result<Seekable, Failure> {
+        match &input.member {
+            None if !input.is_stream() => return Ok(Seekable { path: input.path.to_owned(), spool: None }),
+            // A member that has a place in a file is opened there by its name.
+            Some(place) if place.offset().is_some() => {
+                return Ok(Seekable { path: input.path.to_owned(), spool: None });
+            }
+            Some(place) => return Seekable::of_member(input.path, place),
+            None => {}
         }
         let spool = Spool::new()?;
         let mut file = File::create_new(spool.path()).with_path(spool.path())?;
         copy(&mut BufReader::new(input.open()?), input.name(), &mut file, spool.path())?;
         name_temporary_file(spool.path(), &input.name().display().to_string());
-        Ok(Seekable { path: input.path, spool: Some(spool) })
+        Ok(Seekable { path: input.path.to_owned(), spool: Some(spool) })
+    }
+
+    /// Copies a member of a store to a temporary file, unless it is a file itself. In messages, it has the name `path`.
+    fn of_member(path: &Path, place: &Place) -> Result<Seekable, Failure> {
+        if let Place::File(file) = place {
+            name_temporary_file(file, &path.display().to_string());
+            return Ok(Seekable { path: file.clone(), spool: None });
+        }
+        let spool = Spool::new()?;
+        store::extract(place, spool.path())?;
+        name_temporary_file(spool.path(), &path.display().to_string());
+        Ok(Seekable { path: path.to_owned(), spool: Some(spool) })
+    }
+
+    /// Returns a file that is only this content, as [`new`](Self::new): a member of a store is copied.
+    pub(crate) fn alone(path: &Path) -> Result<Seekable, Failure> {
+        match &Input::new(path)?.member {
+            Some(place) => Seekable::of_member(path, place),
+            None => Seekable::new(path),
+        }
     }
 
     /// Returns the path.
     pub(crate) fn path(&self) -> &Path {
-        self.spool.as_ref().map_or(self.path, Spool::path)
+        self.spool.as_ref().map_or(&self.path, Spool::path)
     }
 }
 

@@ -56,7 +56,7 @@ fn streams_of_all_sizes_return() {
             let frame = cli.succeed(&options, &content);
             assert_eq!(blosc2::SuperChunk::from_frame(&frame).unwrap().nbytes(), len as u64);
             assert_eq!(cli.succeed(&["decompress", "-"], &frame), content);
-            assert_eq!(cli.succeed(&["decompress", "-", "-o", "out", "-F"], &frame), b"");
+            assert_eq!(cli.succeed(&["decompress", "-", "-o", "out", "-f"], &frame), b"");
             assert_eq!(cli.read("out"), content);
             assert!(fs::read_dir(cli.path("tmp")).unwrap().next().is_none(), "temporary files");
         }
@@ -86,8 +86,8 @@ fn modes_and_times_are_kept() {
         fs::set_permissions(&source, PermissionsExt::from_mode(0o600)).unwrap();
         fs::File::options().write(true).open(&source).unwrap().set_modified(time).unwrap();
         fs::set_permissions(&source, PermissionsExt::from_mode(mode)).unwrap();
-        cli.succeed(&["compress", "-F", "a"], b"");
-        cli.succeed(&["decompress", "-F", "a.b2frame", "-o", "b"], b"");
+        cli.succeed(&["compress", "-f", "a"], b"");
+        cli.succeed(&["decompress", "-f", "a.b2frame", "-o", "b"], b"");
         for name in ["a.b2frame", "b"] {
             let metadata = cli.path(name).metadata().unwrap();
             assert_eq!(metadata.permissions().mode() & 0o7777, mode, "{name}");
@@ -158,10 +158,10 @@ fn inputs_that_fail_are_named_and_the_others_follow() {
     assert!(lines[0].starts_with("blosc2: missing: "), "{message}");
     assert_eq!(lines[1], "blosc2: b.b2frame: is compressed already, skipped");
     assert_eq!(lines[2], "blosc2: c.b2nd: is compressed already, skipped");
-    assert_eq!(lines[3], "blosc2: d: is a directory, expected a file");
+    assert_eq!(lines[3], "blosc2: d: is a directory, expected a file; -r compresses the files in it");
     assert!(lines[4].starts_with("a: 7 B -> "), "{message}");
     assert_eq!(lines.len(), 5);
-    let output = cli.run(&["decompress", "-F", "missing.b2frame", "b.b2frame", "a", "a.b2frame"]);
+    let output = cli.run(&["decompress", "-f", "missing.b2frame", "b.b2frame", "a", "a.b2frame"]);
     let message = stderr(&output);
     assert_eq!((output.status.code(), message.lines().count()), (Some(1), 4), "{message}");
     assert!(message.lines().nth(2).unwrap().contains("a: expected a name with .b2frame"), "{message}");
@@ -181,7 +181,7 @@ fn arguments_that_are_not_valid_end_with_2() {
         &["decompress", "-", "a"],
         &["compress", "a", "--chunksize", "2G"],
         &["compress", "a", "--chunksize", "3", "-t", "4"],
-        &["compress", "a", "-f", "shuffle,shuffle,shuffle,shuffle,shuffle,shuffle,shuffle"],
+        &["compress", "a", "--filters", "shuffle,shuffle,shuffle,shuffle,shuffle,shuffle,shuffle"],
     ] {
         cli.fail(arguments, 2);
     }
@@ -198,7 +198,7 @@ fn a_note_states_sizes_and_ratio_unless_quiet() {
         "{note}"
     );
     assert!(note.ends_with(" s\n"), "{note}");
-    let quiet = cli.run(&["compress", "-q", "-F", "a"]);
+    let quiet = cli.run(&["compress", "-q", "-f", "a"]);
     assert_eq!((quiet.status.code(), stderr(&quiet).as_str()), (Some(0), ""));
 }
 

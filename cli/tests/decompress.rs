@@ -142,7 +142,7 @@ fn arrays_are_written_as_items_in_c_order() {
         let expected: Vec<u8> = items.iter().flat_map(|item| item.to_ne_bytes()).collect();
         assert_eq!(cli.succeed(&["decompress", "a.b2nd", "-o", "-"], b""), expected);
         assert_eq!(cli.succeed(&["decompress", "-"], &cli.read("a.b2nd")), expected);
-        cli.succeed(&["decompress", "a.b2nd", "-o", "a.bin", "-F"], b"");
+        cli.succeed(&["decompress", "a.b2nd", "-o", "a.bin", "-f"], b"");
         assert_eq!(cli.read("a.bin"), expected);
     }
 }

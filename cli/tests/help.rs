@@ -7,7 +7,7 @@ use program::blosc2_command;
 use std::path::PathBuf;
 use std::process::Stdio;
 
-const VERBS: [&str; 14] = [
+const VERBS: [&str; 15] = [
     "info",
     "compress",
     "decompress",
@@ -18,6 +18,7 @@ const VERBS: [&str; 14] = [
     "verify",
     "repair",
     "recompress",
+    "append",
     "bench",
     "diff",
     "meta",

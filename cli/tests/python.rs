@@ -12,7 +12,8 @@ use std::path::Path;
 use std::process::Command;
 
 /// The types of the arrays; without `V`, which python-blosc2 stores as a type with one field.
-const DTYPES: &str = "?,i1,u1,<i2,>i2,<u4,>u8,<i8,<f2,<f4,>f4,<f8,<c8,>c16,S5,U3,>U3,<M8[ns]";
+const DTYPES: &str = "?;i1;u1;<i2;>i2;<u4;>u8;<i8;<f2;>f2;<f4;>f4;<f8;<c8;>c16;S5;U3;>U3;<M8[ns];>m8[25s];\
+    [('a', '<i4'), ('b', [('c', '>f8', (2,)), ('d', 'S3')])]";
 /// The shapes of the arrays, separated by semicolons.
 const SHAPES: &str = ";3;2,0,4;1;4,5;2,3,4;2,1,3,2,2";
 
@@ -20,8 +21,9 @@ const SHAPES: &str = ";3;2,0,4;1;4,5;2,3,4;2,1,3,2,2";
 const CASES: &str = "
 import sys, numpy as np, blosc2
 def cases():
-    dtypes, shapes = sys.argv[1].split(','), sys.argv[2].split(';')
+    dtypes, shapes = sys.argv[1].split(';'), sys.argv[2].split(';')
     for d, dtype in enumerate(dtypes):
+        dtype = eval(dtype) if dtype.startswith('[') else dtype
         for s, shape in enumerate(shapes):
             shape = tuple(int(extent) for extent in shape.split(',') if extent)
             count = int(np.prod(shape)) * np.dtype(dtype).itemsize
@@ -99,7 +101,7 @@ fn python_reads_our_files_and_we_read_those_of_python() {
     let temporary = tempfile::tempdir().unwrap();
     let directory = temporary.path();
     let names = run_python(&python, WRITE, directory);
-    assert_eq!(names.lines().count(), DTYPES.split(',').count() * SHAPES.split(';').count());
+    assert_eq!(names.lines().count(), DTYPES.split(';').count() * SHAPES.split(';').count());
     for name in names.lines() {
         let file = |suffix: &str| format!("{name}.{suffix}");
         blosc2(directory, &["import", &file("c.npy"), &file("c.b2nd")]);
@@ -148,4 +150,44 @@ fn python_reads_our_frames_and_we_decompress_those_of_python() {
             assert_eq!(std::fs::read(directory.join("back")).unwrap(), content, "{source}");
         }
     }
+}
+
+/// Writes a store of each kind.
+const STORES: &str = "
+for name in ['t.b2z', 't.b2d']:
+    with blosc2.TreeStore(name, mode='w') as store:
+        store['/a'] = np.arange(10)
+        store['/g/b'] = np.arange(1_000_000, dtype='f4').reshape(1000, 1000)
+        store['/g/s'] = blosc2.SChunk(data=b'some bytes')
+        store.vlmeta['author'] = 'someone'
+    with blosc2.DictStore('d' + name, mode='w', threshold=1000) as store:
+        store['/a'] = np.arange(10)
+        store['/g/b'] = np.arange(1_000_000, dtype='f4').reshape(1000, 1000)
+        store['/g/s'] = blosc2.SChunk(data=b'some bytes')
+store = blosc2.EmbedStore('e.b2e', mode='w')
+store['/a'] = np.arange(10)
+store['/g/b'] = np.arange(1_000_000, dtype='f4').reshape(1000, 1000)
+store['/g/s'] = blosc2.SChunk(data=b'some bytes')
+np.save('b.npy', np.arange(1_000_000, dtype='f4').reshape(1000, 1000))
+";
+
+#[test]
+fn stores_of_python_are_read() {
+    let Some(python) = python() else { return };
+    let temporary = tempfile::tempdir().unwrap();
+    let directory = temporary.path();
+    run_python(&python, STORES, directory);
+    let text = |arguments: &[&str]| {
+        let output = blosc2_command().args(arguments).current_dir(directory).output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    for store in ["t.b2z", "t.b2d", "dt.b2z", "dt.b2d", "e.b2e"] {
+        assert_eq!(text(&["cat", &format!("{store}/a")]), "0 1 2 3 4 5 6 7 8 9\n");
+        assert_eq!(text(&["cat", &format!("{store}/g/s")]), "some bytes");
+        assert_eq!(text(&["diff", &format!("{store}/g/b"), "b.npy"]), "");
+        text(&["verify", store]);
+        assert!(text(&["info", "--tree", store]).contains(&format!("{store}/g/b ")));
+    }
+    assert_eq!(text(&["meta", "get", "t.b2z/__vlmeta__", "author"]), "\"someone\"\n");
 }

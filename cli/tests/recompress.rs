@@ -48,7 +48,7 @@ fn frames_get_other_parameters_and_keep_content_and_metalayers() {
     write_frame(&cli, "a.b2frame", &contents());
     let content = contents().concat();
     for codec in ["zstd", "blosclz", "lz4hc", "zlib"] {
-        cli.succeed(&["recompress", "a.b2frame", "-c", codec, "-l", "9", "-f", "bitshuffle"], b"");
+        cli.succeed(&["recompress", "a.b2frame", "-c", codec, "-l", "9", "--filters", "bitshuffle"], b"");
         let params = check_frame(&cli, "a.b2frame", &content).info().params;
         assert_eq!(params.get_codec().to_string(), codec);
         assert_eq!((params.get_level(), params.get_filters()), (9, &[Filter::Bitshuffle][..]));
@@ -114,9 +114,9 @@ fn parameters_that_change_the_content_are_refused() {
     write_frame(&cli, "a.b2frame", &contents());
     let before = cli.read("a.b2frame");
     for (option, value) in [
-        ("-f", "shuffle,trunc_prec:10"),
-        ("-f", "int_trunc:8"),
-        ("-f", "ndmean:4"),
+        ("--filters", "shuffle,trunc_prec:10"),
+        ("--filters", "int_trunc:8"),
+        ("--filters", "ndmean:4"),
         ("-c", "zfp_acc"),
         ("-c", "zfp_prec"),
         ("-c", "zfp_rate"),
@@ -152,18 +152,86 @@ fn files_of_which_something_would_be_lost_are_refused() {
 }
 
 #[test]
-fn a_directory_is_a_usage_error_and_the_other_files_follow() {
+fn directories_of_chunks_are_replaced_and_missing_files_do_not_stop_the_others() {
     let cli = Cli::new();
     let options = OpenOptions::new().write(true).create_new(true).directory(true);
-    options.open(cli.path("d.b2frame")).unwrap().append(&[1; 800]).unwrap();
+    let mut schunk = options.open(cli.path("d.b2frame")).unwrap();
+    schunk.append(&numbers(8000)).unwrap();
+    schunk.metalayers_mut().unwrap().set_variable("v", b"text").unwrap();
+    drop(schunk);
+    let items: Vec<i16> = (0..600).collect();
+    let builder = Array::<i16>::builder([20, 30]).chunks([20, 30]).directory(true);
+    builder.create_from(cli.path("a.b2nd"), &items).unwrap();
+    let output = cli.run(&["recompress", "missing", "d.b2frame", "a.b2nd", "-c", "lz4"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(commands::stderr(&output).starts_with("blosc2: missing: "));
+    let schunk = SuperChunk::open(cli.path("d.b2frame")).unwrap();
+    assert_eq!(schunk.contents().map(Result::unwrap).collect::<Vec<_>>().concat(), numbers(8000));
+    assert_eq!(schunk.metalayers().variable("v").unwrap().unwrap(), b"text");
+    let array = Array::<i16>::open(cli.path("a.b2nd")).unwrap();
+    assert_eq!(array.read(..).unwrap(), items);
+    for info in [schunk.info(), array.info().unwrap()] {
+        assert_eq!((info.params.get_codec(), info.is_contiguous), (Codec::Lz4, false));
+    }
+    assert_eq!(cli.names(), ["a.b2nd", "d.b2frame", "tmp"]);
+}
+
+#[test]
+fn arrays_get_chunks_and_blocks_of_other_shapes() {
+    let cli = Cli::new();
+    let items: Vec<f64> = (0..60 * 70).map(f64::from).collect();
+    let builder = Array::<f64>::builder([60, 70]).chunks([20, 30]).blocks([10, 10]);
+    let mut array = builder.metalayer("unit", b"m").create_from(cli.path("a.b2nd"), &items).unwrap();
+    array.metalayers_mut().unwrap().set_variable("note", b"text").unwrap();
+    drop(array);
+    for (options, chunks, blocks) in [
+        (&["--chunks=7,70"][..], [7, 70], None),
+        (&["--chunks", "60,9", "--blocks", "8,3"], [60, 9], Some([8, 3])),
+        (&["--blocks=5,9", "-o", "b.b2nd"], [60, 9], Some([5, 9])),
+    ] {
+        cli.succeed(&[&["recompress", "a.b2nd"], options].concat(), b"");
+        let name = if options.contains(&"-o") { "b.b2nd" } else { "a.b2nd" };
+        let array = Array::<f64>::open(cli.path(name)).unwrap();
+        assert_eq!((array.chunkshape(), array.read(..).unwrap()), (&chunks[..], items.clone()));
+        if let Some(blocks) = blocks {
+            assert_eq!(array.blockshape(), blocks);
+        }
+        assert_eq!(array.metalayers().unwrap().fixed("unit").unwrap().unwrap(), b"m");
+        assert_eq!(array.metalayers().unwrap().variable("note").unwrap().unwrap(), b"text");
+    }
+    let before = cli.read("a.b2nd");
+    for (options, expected) in [
+        (&["--chunks=7"][..], "expected 2"),
+        (&["--chunks=0,7"], "at least 1"),
+        (&["--chunks=7,7", "--blocks=8,8"], "expected at most --chunks"),
+    ] {
+        assert!(cli.fail(&[&["recompress", "a.b2nd"], options].concat(), 2).contains(expected));
+    }
+    assert_eq!(cli.read("a.b2nd"), before);
     write_frame(&cli, "a.b2frame", &contents());
-    let output = cli.run(&["recompress", "d.b2frame", "missing", "a.b2frame", "-c", "zstd"]);
-    assert_eq!(output.status.code(), Some(2));
-    let message = commands::stderr(&output);
-    let lines: Vec<&str> = message.lines().collect();
-    assert_eq!(lines[0], "blosc2: d.b2frame: is a directory, expected a file");
-    assert!(lines[1].starts_with("blosc2: missing: "), "{message}");
-    assert!(lines[2].starts_with("a.b2frame: ") && lines[2].contains(" -> "), "{message}");
-    let schunk = check_frame(&cli, "a.b2frame", &contents().concat());
-    assert_eq!(schunk.info().params.get_codec(), Codec::Zstd);
+    assert!(cli.fail(&["recompress", "a.b2frame", "--chunks=7"], 2).contains("is no array"));
+}
+
+#[test]
+fn trees_are_recompressed_and_a_dry_run_writes_nothing() {
+    let cli = Cli::new();
+    fs::create_dir_all(cli.path("t/u")).unwrap();
+    write_frame(&cli, "t/a.b2frame", &contents());
+    write_frame(&cli, "t/u/b.b2frame", &contents());
+    cli.write("t/text", b"no frame");
+    let before = cli.read("t/a.b2frame");
+    let arguments = ["recompress", "-r", "t", "-c", "zlib", "--dry-run"];
+    let listed = String::from_utf8(cli.succeed(&arguments, b"")).unwrap();
+    assert_eq!(
+        listed,
+        "t/a.b2frame -> t/a.b2frame: zlib, level 5\nt/u/b.b2frame -> t/u/b.b2frame: zlib, level 5\n"
+    );
+    assert_eq!(cli.read("t/a.b2frame"), before);
+    cli.succeed(&arguments[..5], b"");
+    for name in ["t/a.b2frame", "t/u/b.b2frame"] {
+        let schunk = check_frame(&cli, name, &contents().concat());
+        assert_eq!(schunk.info().params.get_codec(), Codec::Zlib);
+    }
+    assert_eq!(commands::names(&cli.path("t")), ["a.b2frame", "text", "u"]);
+    assert!(cli.fail(&["recompress", "t", "-c", "zlib"], 1).contains("t: a directory"));
 }

@@ -37,17 +37,17 @@ fn force_writes_into_what_is_no_regular_file() {
     let content = numbers(300_000);
     cli.write("n", &content);
     write_array(&cli);
-    cli.write("n.b2frame", &through_fifo(&cli, &["compress", "-F", "n", "-o", "fifo"]));
+    cli.write("n.b2frame", &through_fifo(&cli, &["compress", "-f", "n", "-o", "fifo"]));
     assert_eq!(through_fifo(&cli, &["decompress", "--force", "n.b2frame", "-o", "fifo"]), content);
-    let array = through_fifo(&cli, &["import", "-F", "a.npy", "fifo"]);
+    let array = through_fifo(&cli, &["import", "-f", "a.npy", "fifo"]);
     assert_eq!(AnyArray::from_frame(&array).unwrap().shape(), [10, 100]);
-    let items = through_fifo(&cli, &["export", "-F", "a.b2nd", "fifo"]);
+    let items = through_fifo(&cli, &["export", "-f", "a.b2nd", "fifo"]);
     assert!(cli.read("a.npy").ends_with(&items) && items.len() == 8000);
     // Without --force, nothing is written; with --rm, the content might be lost.
     assert!(cli.fail(&["compress", "n", "-o", "fifo"], 1).contains("exists already"));
     let mut reader =
         Command::new("cat").arg(cli.path("fifo")).stdout(std::process::Stdio::null()).spawn().unwrap();
-    assert!(cli.fail(&["compress", "-F", "--rm", "n", "-o", "fifo"], 2).contains("which is no file"));
+    assert!(cli.fail(&["compress", "-f", "--rm", "n", "-o", "fifo"], 2).contains("which is no file"));
     assert!(reader.wait().unwrap().success());
     assert!(cli.path("n").exists());
     // A device, where the user may make one.
@@ -55,10 +55,10 @@ fn force_writes_into_what_is_no_regular_file() {
         Command::new("mknod").args(["null", "c", "1", "3"]).current_dir(cli.path("")).output().unwrap();
     if made.status.success() {
         for arguments in [
-            &["compress", "-F", "n", "-o", "null"][..],
-            &["decompress", "-F", "n.b2frame", "-o", "null"],
-            &["export", "-F", "a.b2nd", "null"],
-            &["import", "-F", "a.npy", "null"],
+            &["compress", "-f", "n", "-o", "null"][..],
+            &["decompress", "-f", "n.b2frame", "-o", "null"],
+            &["export", "-f", "a.b2nd", "null"],
+            &["import", "-f", "a.npy", "null"],
         ] {
             cli.succeed(arguments, b"");
             assert!(cli.path("null").metadata().unwrap().file_type().is_char_device(), "{arguments:?}");
@@ -76,14 +76,14 @@ fn force_follows_symbolic_links() {
     symlink("d/missing", cli.path("dangling")).unwrap();
     symlink("loop", cli.path("loop")).unwrap();
     for (link, target) in [("link", "d/target"), ("dangling", "d/missing")] {
-        cli.succeed(&["compress", "-F", "n", "-o", link], b"");
+        cli.succeed(&["compress", "-f", "n", "-o", link], b"");
         assert!(cli.path(link).symlink_metadata().unwrap().is_symlink());
         assert_eq!(SuperChunk::open(cli.path(target)).unwrap().nbytes(), 300_000);
     }
-    cli.fail(&["compress", "-F", "n", "-o", "loop"], 1);
+    cli.fail(&["compress", "-f", "n", "-o", "loop"], 1);
     symlink("n", cli.path("same")).unwrap();
-    assert!(cli.fail(&["decompress", "-F", "n", "-o", "same"], 1).contains("is the input"));
-    assert!(cli.fail(&["compress", "-F", "n", "-o", "d"], 1).contains("is a directory"));
+    assert!(cli.fail(&["decompress", "-f", "n", "-o", "same"], 1).contains("is the input"));
+    assert!(cli.fail(&["compress", "-f", "n", "-o", "d"], 1).contains("is a directory"));
 }
 
 /// Returns whether the file has checksums, as `info` and `verify` also say.
@@ -108,8 +108,8 @@ fn checksums_are_kept_or_chosen() {
     cli.write("n", &random(300_000, 4));
     for switch in ["on", "off"] {
         let option = format!("--checksums={switch}");
-        cli.succeed(&["compress", "-F", &option, "n"], b"");
-        cli.succeed(&["import", "-F", &option, "a.npy", "a.b2nd"], b"");
+        cli.succeed(&["compress", "-f", &option, "n"], b"");
+        cli.succeed(&["import", "-f", &option, "a.npy", "a.b2nd"], b"");
         for name in ["n.b2frame", "a.b2nd"] {
             assert_eq!(has_checksums(&cli, name), switch == "on", "{name}");
         }
@@ -149,18 +149,18 @@ fn all_levels_of_durability_write_whole_files() {
     cli.write("n", &content);
     for level in ["off", "kill", "power"] {
         let option = format!("--durability={level}");
-        cli.succeed(&["compress", "-F", &option, "n"], b"");
+        cli.succeed(&["compress", "-f", &option, "n"], b"");
         cli.succeed(&["recompress", &option, "n.b2frame", "-c", "lz4"], b"");
-        cli.succeed(&["decompress", "-F", &option, "n.b2frame", "-o", "m"], b"");
+        cli.succeed(&["decompress", "-f", &option, "n.b2frame", "-o", "m"], b"");
         assert_eq!(cli.read("m"), content);
-        cli.succeed(&["import", "-F", &option, "a.npy", "b.b2nd"], b"");
+        cli.succeed(&["import", "-f", &option, "a.npy", "b.b2nd"], b"");
         cli.succeed(&["recompress", &option, "b.b2nd"], b"");
-        cli.succeed(&["export", "-F", &option, "b.b2nd", "b.npy"], b"");
+        cli.succeed(&["export", "-f", &option, "b.b2nd", "b.npy"], b"");
         assert_eq!(cli.read("b.npy"), cli.read("a.npy"));
         cli.succeed(&["repair", &option, "n.b2frame"], b"");
         fs::remove_file(cli.path("n.repaired.b2frame")).unwrap();
     }
-    let output = cli.command(["compress", "-F", "n"]).env("BLOSC2_DURABILITY", "some").output().unwrap();
+    let output = cli.command(["compress", "-f", "n"]).env("BLOSC2_DURABILITY", "some").output().unwrap();
     assert_eq!(output.status.code(), Some(2));
 }
 
@@ -195,12 +195,12 @@ fn arguments_win_over_the_environment() {
         assert_eq!(json[0]["filters"], serde_json::json!([filter.to_string()]));
         schunk.typesize()
     };
-    let chosen = ["-c", "zstd", "-l", "1", "-f", "shuffle", "-T", "1"];
+    let chosen = ["-c", "zstd", "-l", "1", "--filters", "shuffle", "-T", "1"];
     run(&[&["compress", "n", "-t", "4"], &chosen[..]].concat());
     assert_eq!(expect("n.b2frame", Codec::Zstd, 1, Filter::Shuffle), 4);
-    run(&["compress", "-F", "n"]);
+    run(&["compress", "-f", "n"]);
     assert_eq!(expect("n.b2frame", Codec::Lz4, 9, Filter::Bitshuffle), 2);
-    run(&[&["import", "-F", "a.npy", "a.b2nd"], &chosen[..]].concat());
+    run(&[&["import", "-f", "a.npy", "a.b2nd"], &chosen[..]].concat());
     assert_eq!(expect("a.b2nd", Codec::Zstd, 1, Filter::Shuffle), 8);
     run(&[&["recompress", "n.b2frame"], &chosen[..]].concat());
     assert_eq!(expect("n.b2frame", Codec::Zstd, 1, Filter::Shuffle), 2);
@@ -233,9 +233,9 @@ fn parameters_that_change_the_content_need_lossy() {
     cli.write("n", &random(80_000, 9));
     for (filter, name) in [("int_trunc:3", "int_trunc:3"), ("shuffle,trunc_prec:10", "trunc_prec:10")] {
         for arguments in [
-            &["compress", "--rm", "-t", "4", "n", "-f", filter][..],
-            &["import", "-F", "a.npy", "a.b2nd", "-f", filter],
-            &["recompress", "a.b2nd", "-f", filter],
+            &["compress", "--rm", "-t", "4", "n", "--filters", filter][..],
+            &["import", "-f", "a.npy", "a.b2nd", "--filters", filter],
+            &["recompress", "a.b2nd", "--filters", filter],
         ] {
             let before = cli.names();
             let message = cli.fail(arguments, 2);
@@ -244,17 +244,19 @@ fn parameters_that_change_the_content_need_lossy() {
         }
     }
     for codec in ["zfp_acc", "zfp_prec", "zfp_rate"] {
-        assert!(cli.fail(&["import", "-F", "a.npy", "b.b2nd", "-c", codec], 2).contains("--lossy"));
+        assert!(cli.fail(&["import", "-f", "a.npy", "b.b2nd", "-c", codec], 2).contains("--lossy"));
     }
-    let lossy = ["-t", "4", "-f", "int_trunc:8", "--lossy"];
+    let lossy = ["-t", "4", "--filters", "int_trunc:8", "--lossy"];
     // The original is never removed.
     let message = cli.fail(&[&["compress", "n", "--rm"], &lossy[..]].concat(), 2);
     assert!(message.contains("--rm with the filter int_trunc:8"), "{message}");
     cli.succeed(&[&["compress", "n"], &lossy[..]].concat(), b"");
     assert!(cli.path("n").exists());
     let before = cli.read("a.b2nd");
-    assert!(cli.fail(&["recompress", "a.b2nd", "-f", "trunc_prec:10", "--lossy"], 2).contains("--output"));
-    cli.succeed(&["recompress", "a.b2nd", "-f", "trunc_prec:4", "--lossy", "-o", "c.b2nd"], b"");
+    assert!(
+        cli.fail(&["recompress", "a.b2nd", "--filters", "trunc_prec:10", "--lossy"], 2).contains("--output")
+    );
+    cli.succeed(&["recompress", "a.b2nd", "--filters", "trunc_prec:4", "--lossy", "-o", "c.b2nd"], b"");
     assert_eq!(cli.read("a.b2nd"), before);
     let (old, new) = (cli.succeed(&["cat", "a.b2nd"], b""), cli.succeed(&["cat", "c.b2nd"], b""));
     assert!(old != new);
@@ -272,7 +274,7 @@ fn recompression_to_another_file_keeps_the_old_one() {
     assert!(
         cli.fail(&["recompress", "n.b2frame", "-o", "m.b2frame"], 1).contains("m.b2frame: exists already")
     );
-    cli.succeed(&["recompress", "n.b2frame", "-F", "-o", "m.b2frame"], b"");
+    cli.succeed(&["recompress", "n.b2frame", "-f", "-o", "m.b2frame"], b"");
     assert_eq!(SuperChunk::open(cli.path("m.b2frame")).unwrap().info().params.get_codec(), Codec::Zstd);
     assert!(cli.fail(&["recompress", "n.b2frame", "m.b2frame", "-o", "x"], 2).contains("2 inputs"));
 }
@@ -416,7 +418,7 @@ fn reading_verbs_read_streams() {
 
 /// Returns the item size with which a file is compressed, and the note about it.
 fn compressed(cli: &Cli, arguments: &[&str], stdin: &[u8]) -> (usize, String) {
-    let output = cli.run_with(&[&["compress", "-F", "-o", "out"], arguments].concat(), stdin);
+    let output = cli.run_with(&[&["compress", "-f", "-o", "out"], arguments].concat(), stdin);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     (SuperChunk::open(cli.path("out")).unwrap().typesize(), stderr(&output))
 }

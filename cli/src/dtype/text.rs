@@ -1,239 +1,140 @@
 //! Items as text.
 
-use super::{CHARACTER_SIZE, Dtype, Kind};
-use blosc2::AnyArray;
-use std::fmt::{Display, LowerExp, Write};
-
-impl Dtype {
-    /// Returns the number at the start of `bytes` in little-endian order; missing bytes are zeros.
-    fn little_endian<const N: usize>(&self, bytes: &[u8]) -> [u8; N] {
-        let mut number = [0; N];
-        for (to, from) in number.iter_mut().zip(bytes) {
-            *to = *from;
-        }
-        if self.is_big_endian {
-            number.reverse();
-        }
-        number
-    }
-
-    /// Appends an item as text.
-    fn push(&self, item: &[u8], text: &mut String) {
-        match self.kind {
-            Kind::Bool => text.push_str(if item == [0] { "False" } else { "True" }),
-            Kind::Int => push(self.int(item), text),
-            Kind::Uint => push(u64::from_le_bytes(self.widened(item)), text),
-            Kind::Float => self.push_float(item, text),
-            Kind::Complex => self.push_complex(item, text),
-            Kind::Bytes => push_escaped(without_padding(item), text),
-            Kind::Unicode => self.push_unicode(item, text),
-            Kind::Datetime | Kind::Timedelta => match self.int(item) {
-                i64::MIN => text.push_str("NaT"),
-                number => push(number, text),
-            },
-            Kind::Void => push_hex(item, text),
-        }
-    }
-
-    /// Returns an unsigned integer of up to 8 bytes in 8 bytes, in little-endian order.
-    fn widened(&self, item: &[u8]) -> [u8; 8] {
-        let mut wide = [0; 8];
-        for (n, to) in wide.iter_mut().enumerate().take(item.len()) {
-            *to = if self.is_big_endian { item[item.len() - 1 - n] } else { item[n] };
-        }
-        wide
-    }
-
-    /// Returns a signed integer.
-    fn int(&self, item: &[u8]) -> i64 {
-        let unused = 64 - 8 * item.len().clamp(1, 8);
-        // The shift to the left and back extends the sign.
-        i64::from_le_bytes(self.widened(item)) << unused >> unused
-    }
-
-    fn push_float(&self, item: &[u8], text: &mut String) {
-        match item.len() {
-            2 => push_real(half_to_single(u16::from_le_bytes(self.little_endian(item))), text),
-            4 => push_real(f32::from_le_bytes(self.little_endian(item)), text),
-            8 => push_real(f64::from_le_bytes(self.little_endian(item)), text),
-            _ => push_hex(item, text),
-        }
-    }
-
-    fn push_complex(&self, item: &[u8], text: &mut String) {
-        if item.len() > 16 {
-            return push_hex(item, text);
-        }
-        let (real, imaginary) = item.split_at(item.len() / 2);
-        self.push_float(real, text);
-        let sign_at = text.len();
-        self.push_float(imaginary, text);
-        if !text[sign_at..].starts_with('-') {
-            text.insert(sign_at, '+');
-        }
-        text.push('j');
-    }
-
-    fn push_unicode(&self, item: &[u8], text: &mut String) {
-        let start = text.len();
-        // The length of the text without its padding.
-        let mut end = start;
-        for bytes in item.chunks_exact(CHARACTER_SIZE) {
-            let code = u32::from_le_bytes(self.little_endian(bytes));
-            match char::from_u32(code) {
-                Some(' ') => text.push_str("\\x20"),
-                Some(character) if character == '\\' || !is_printable(character) => {
-                    text.extend(character.escape_default());
-                }
-                Some(character) => text.push(character),
-                None => {
-                    let _ = write!(text, "\\u{{{code:x}}}");
-                }
-            }
-            if code != 0 {
-                end = text.len();
-            }
-        }
-        text.truncate(end);
-    }
-}
+use super::style::{Style, push_hex, push_json_text, quoted};
+use super::types::{Dtype, Field, ScalarType, for_each_field};
 
 /// The text of the items of an array: of their type, or as hexadecimal digits.
-pub(crate) struct ItemText(Option<Dtype>);
+pub(crate) struct ItemText {
+    dtype: Option<Dtype>,
+    style: Style,
+}
 
 impl ItemText {
-    /// Returns the text form of the items of `array`.
-    pub(crate) fn of_array(array: &AnyArray) -> ItemText {
-        ItemText(Dtype::of_array(array))
+    /// Returns the text form of items of a type, or of bytes.
+    pub(crate) fn new(dtype: Option<Dtype>, style: Style) -> ItemText {
+        ItemText { dtype, style }
     }
 
     /// Appends an item to `text`.
     pub(crate) fn push(&self, item: &[u8], text: &mut String) {
-        match &self.0 {
-            Some(dtype) => dtype.push(item, text),
-            None => push_hex(item, text),
+        match &self.dtype {
+            Some(dtype) => dtype.push(item, self.style, text),
+            None => quoted(self.style == Style::Json, text, |text| push_hex(item, text)),
+        }
+    }
+
+    /// Returns whether numbers are to the right of their column.
+    pub(crate) fn is_number(&self) -> bool {
+        matches!(&self.dtype, Some(Dtype::Scalar(ScalarType(scalar))) if scalar.is_number())
+    }
+
+    /// Returns the names of the fields; `None` for a type without fields.
+    pub(crate) fn field_names(&self) -> Option<Vec<&str>> {
+        self.dtype.as_ref()?.field_names()
+    }
+
+    /// Calls `f` with the text of each field of an item; with that of the item, if it has no fields.
+    pub(crate) fn for_each_cell(&self, item: &[u8], mut f: impl FnMut(&str)) {
+        let mut text = String::new();
+        match &self.dtype {
+            Some(Dtype::Record(fields)) => for_each_field(fields, item, |field, bytes| {
+                text.clear();
+                field.push(bytes, self.style, &mut text);
+                f(&text);
+            }),
+            _ => {
+                self.push(item, &mut text);
+                f(&text);
+            }
         }
     }
 }
 
-fn push(value: impl Display, text: &mut String) {
-    // Writing to a string does not fail.
-    let _ = write!(text, "{value}");
-}
-
-/// Appends bytes as hexadecimal digits.
-pub(crate) fn push_hex(bytes: &[u8], text: &mut String) {
-    for byte in bytes {
-        let _ = write!(text, "{byte:02x}");
+impl Dtype {
+    /// Appends an item as text.
+    fn push(&self, item: &[u8], style: Style, text: &mut String) {
+        let fields = match self {
+            Dtype::Scalar(scalar) => return scalar.0.push(item, style, text),
+            Dtype::Record(fields) => fields,
+        };
+        let is_json = style == Style::Json;
+        text.push(if is_json { '{' } else { '(' });
+        let mut is_first = true;
+        for_each_field(fields, item, |field, bytes| {
+            if !std::mem::take(&mut is_first) {
+                text.push(',');
+            }
+            if is_json {
+                push_json_text(&field.name, text);
+                text.push(':');
+            }
+            field.push(bytes, style, text);
+        });
+        text.push(if is_json { '}' } else { ')' });
     }
 }
 
-/// Appends a number with the fewest digits that identify it; very large and very small ones with an exponent.
-fn push_real<T: Copy + Into<f64> + Display + LowerExp>(value: T, text: &mut String) {
-    let wide: f64 = value.into();
-    let size = wide.abs();
-    let has_exponent = size.is_finite() && (size >= 1e16 || (size < 1e-4 && size != 0.0));
-    let _ = match (wide.is_nan(), has_exponent) {
-        (true, _) => write!(text, "nan"),
-        (false, true) => write!(text, "{value:e}"),
-        (false, false) => write!(text, "{value}"),
-    };
-}
+impl Field {
+    /// Appends the item, or the items as nested lists.
+    fn push(&self, items: &[u8], style: Style, text: &mut String) {
+        self.push_dimension(&self.shape, items, style, text);
+    }
 
-/// Appends bytes as ASCII text. A space, which separates items, is escaped as well.
-fn push_escaped(bytes: &[u8], text: &mut String) {
-    for &byte in bytes {
-        match byte {
-            b' ' => text.push_str("\\x20"),
-            byte => push(byte.escape_ascii(), text),
+    fn push_dimension(&self, shape: &[u64], items: &[u8], style: Style, text: &mut String) {
+        let Some((&extent, inner)) = shape.split_first() else { return self.dtype.push(items, style, text) };
+        text.push('[');
+        for (n, part) in items.chunks_exact(items.len() / extent.max(1) as usize).enumerate() {
+            if n > 0 {
+                text.push(',');
+            }
+            self.push_dimension(inner, part, style, text);
         }
+        text.push(']');
     }
-}
-
-/// Returns the bytes before the zeros at the end.
-fn without_padding(bytes: &[u8]) -> &[u8] {
-    let len = bytes.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
-    &bytes[..len]
-}
-
-fn is_printable(character: char) -> bool {
-    !character.is_control() && !character.is_whitespace()
-}
-
-/// Returns the value of a number in half precision (IEEE 754 binary16).
-fn half_to_single(half: u16) -> f32 {
-    let magnitude = match (half >> 10 & 0x1f, half & 0x3ff) {
-        (0x1f, 0) => f32::INFINITY,
-        (0x1f, _) => f32::NAN,
-        (0, fraction) => f32::from(fraction) / 2f32.powi(24),
-        (exponent, fraction) => f32::from(fraction | 0x400) * 2f32.powi(i32::from(exponent) - 25),
-    };
-    if half & 0x8000 == 0 { magnitude } else { -magnitude }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn text(dtype: &str, item: &[u8]) -> String {
+    fn text(dtype: &str, style: Style, item: &[u8]) -> String {
         let mut text = String::new();
-        dtype.parse::<Dtype>().unwrap().push(item, &mut text);
+        ItemText::new(Some(dtype.parse().unwrap()), style).push(item, &mut text);
         text
     }
 
     #[test]
-    fn numbers_have_the_shortest_text() {
-        assert_eq!(text("<i2", &(-2i16).to_le_bytes()), "-2");
-        assert_eq!(text(">i2", &(-2i16).to_be_bytes()), "-2");
-        assert_eq!(text("|i1", &[0x80]), "-128");
-        assert_eq!(text(">i8", &i64::MIN.to_be_bytes()), i64::MIN.to_string());
-        assert_eq!(text("<u8", &u64::MAX.to_le_bytes()), u64::MAX.to_string());
-        assert_eq!(text(">u4", &7u32.to_be_bytes()), "7");
-        assert_eq!(text("<f4", &0.1f32.to_le_bytes()), "0.1");
-        assert_eq!(text(">f8", &0.1f64.to_be_bytes()), "0.1");
-        assert_eq!(text("<f8", &1e300f64.to_le_bytes()), "1e300");
-        assert_eq!(text("<f8", &(-2.5e-7f64).to_le_bytes()), "-2.5e-7");
-        assert_eq!(text("<f8", &(-0.0f64).to_le_bytes()), "-0");
-        assert_eq!(text("<f4", &f32::NAN.to_le_bytes()), "nan");
-        assert_eq!(text("<f4", &f32::NEG_INFINITY.to_le_bytes()), "-inf");
-        let complex: Vec<u8> = [1.5f32, -2.0].iter().flat_map(|part| part.to_be_bytes()).collect();
-        assert_eq!(text(">c8", &complex), "1.5-2j");
-        let complex: Vec<u8> = [f64::NAN, f64::INFINITY].iter().flat_map(|part| part.to_le_bytes()).collect();
-        assert_eq!(text("<c16", &complex), "nan+infj");
-        assert_eq!(text("<m8[s]", &(-5i64).to_le_bytes()), "-5");
-        assert_eq!(text(">M8[s]", &i64::MIN.to_be_bytes()), "NaT");
-        assert_eq!(text("<f16", &[0xab; 16]), "ab".repeat(16));
+    fn records_and_arrays_in_them_are_nested() {
+        let dtype = "[('a', '|u1'), ('', '|V1'), ('b', [('c', '|S3'), ('d', '|i1', (2, 2))])]";
+        let item = b"\x05\0a b\x01\x02\x03\xff";
+        assert_eq!(text(dtype, Style::Fields, item), "(5,(a\\x20b,[[1,2],[3,-1]]))");
+        assert_eq!(text(dtype, Style::Json, item), r#"{"a":5,"b":{"c":"a b","d":[[1,2],[3,-1]]}}"#);
+        let mut cells = Vec::new();
+        let plain = ItemText::new(Some(dtype.parse().unwrap()), Style::Plain);
+        plain.for_each_cell(item, |cell| cells.push(cell.to_owned()));
+        assert_eq!(cells, ["5", "(a b,[[1,2],[3,-1]])"]);
     }
 
     #[test]
-    fn text_is_escaped_and_has_no_padding() {
-        assert_eq!((text("?", &[0]), text("?", &[1])), ("False".to_owned(), "True".to_owned()));
-        assert_eq!(text("S6", b"a b\n\xff\0"), "a\\x20b\\n\\xff");
-        assert_eq!(text("S4", b"\0\0\0\0"), "");
-        assert_eq!(text("S3", b"\0a\0"), "\\x00a");
-        assert_eq!(text("V3", &[1, 0xab, 0]), "01ab00");
-        let utf32: Vec<u8> = "é \\\n\0ß\0\0".chars().flat_map(|c| u32::from(c).to_be_bytes()).collect();
-        assert_eq!(text(">U8", &utf32), "é\\x20\\\\\\n\\u{0}ß");
-        assert_eq!(text("<U1", &[0, 0xd8, 0, 0]), "\\u{d800}");
-    }
-
-    #[test]
-    fn half_precision_is_converted() {
-        let cases = [
-            (0x3c00, 1.0),
-            (0xc000, -2.0),
-            (0x7bff, 65504.0),
-            (0x0001, 2f32.powi(-24)),
-            (0x03ff, 1023.0 / 2f32.powi(24)),
-            (0x0400, 2f32.powi(-14)),
-            (0x7c00, f32::INFINITY),
-            (0xfc00, f32::NEG_INFINITY),
-        ];
-        for (half, value) in cases {
-            assert_eq!(half_to_single(half), value, "{half:x}");
+    fn json_has_values_of_its_types() {
+        for (dtype, item, expected) in [
+            ("?", &[1][..], "true"),
+            ("<f4", &f32::NAN.to_le_bytes(), "\"nan\""),
+            ("<f4", &0.5f32.to_le_bytes(), "0.5"),
+            ("<f8", &(-1e-9f64).to_le_bytes(), "-1e-9"),
+            ("<c8", &[0, 0, 0x80, 0x3f, 0, 0, 0x80, 0xff], "[1,\"-inf\"]"),
+            ("S3", b"a\"\0", "\"a\\\"\""),
+            ("S2", b"\xff ", "\"\\\\xff \""),
+            ("<U1", &[0xe9, 0, 0, 0], "\"é\""),
+            ("V2", &[1, 255], "\"01ff\""),
+            ("<M8[D]", &1i64.to_le_bytes(), "\"1970-01-02\""),
+            ("<M8[D]", &i64::MIN.to_le_bytes(), "null"),
+            ("<m8[D]", &7i64.to_le_bytes(), "7"),
+            ("<f16", &[0; 16], "\"00000000000000000000000000000000\""),
+        ] {
+            let found = text(dtype, Style::Json, item);
+            assert_eq!(found, expected, "{dtype}");
+            assert!(serde_json::from_str::<serde_json::Value>(&found).is_ok());
         }
-        assert!(half_to_single(0x7e00).is_nan());
-        assert_eq!(half_to_single(0x8000).to_bits(), (-0.0f32).to_bits());
-        assert_eq!(text(">f2", &[0x3e, 0x00]), "1.5");
     }
 }

@@ -3,10 +3,9 @@
 use crate::args::CatArguments;
 use crate::error::Failure;
 use crate::input::Content;
-use crate::ranges::Selection;
 use crate::terminal::Terminal;
 use crate::transfer::Seekable;
-use crate::values::{format_of, stdout, write_array};
+use crate::values::Values;
 use std::path::Path;
 
 /// Runs the verb.
@@ -17,15 +16,7 @@ pub(crate) fn run(arguments: &CatArguments, _terminal: &Terminal) -> Result<(), 
 /// Writes the content of one file.
 fn write_file(path: &Path, arguments: &CatArguments) -> Result<(), Failure> {
     let file = Seekable::new(path)?;
-    let path = file.path();
-    let content = Content::open(path, arguments.threads.count())?;
-    let format = format_of(&content, arguments.format);
-    let mut pipe = stdout(format, arguments.force)?;
-    match &content {
-        Content::Array(array) => {
-            write_array(array, &Selection::all(array.shape()), format, path, &mut pipe)?;
-        }
-        Content::SuperChunk(schunk) => pipe.copy(&mut schunk.reader(), path)?,
-    }
-    pipe.finish()
+    let content = Content::open(file.path(), arguments.threads.count())?;
+    let values = Values::new(&content, arguments.values.dtype.as_ref(), file.path())?;
+    values.write(None, &arguments.values, arguments.force)
 }

@@ -2,16 +2,19 @@
 
 use crate::args::CompressArguments;
 use crate::error::{Failure, WithPath};
+use crate::kind::Kind;
 use crate::os;
 use crate::output::TemporaryPath;
+use crate::pipe::print_line;
 use crate::pipeline::{append_chunks, stream_source};
 use crate::probe::{ItemSize, first_sample, samples};
 use crate::size::Size;
 use crate::terminal::Terminal;
-use crate::transfer::{Destination, Input, Output, Spool, for_each_file, ratio, summary};
+use crate::transfer::{Destination, Input, Output, Spool, ratio, summary};
+use crate::walk::Found;
 use blosc2::{Durability, Encoder, OpenOptions, Params, SuperChunk};
 use std::ffi::OsString;
-use std::fs::{self, File, Permissions};
+use std::fs::{self, File};
 use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -25,16 +28,24 @@ pub(crate) fn run(arguments: &CompressArguments, terminal: &Terminal) -> Result<
     let least = arguments.typesize.map_or(1, usize::from);
     whole_items(arguments.chunksize, least)?;
     let params = arguments.compression.params(least, arguments.threads.count());
-    if let Some(part) = arguments.compression.check_lossy(&params)?
+    if let Some(part) = arguments.compression.check(&params)?
         && arguments.files_arguments.rm
     {
         return Err(Failure::usage(format!("--rm with {part}, which changes the content")));
     }
     Encoder::new(&params).map_err(|error| Failure::usage(error.to_string()))?;
     let force = arguments.files_arguments.force;
-    let destination = Destination::new(&arguments.files, arguments.output.as_deref(), force)?;
+    let recursive = arguments.files_arguments.recursive;
+    let is_plain = |kind, path: &Path| kind != Kind::FrameDirectory && !is_compressed(path);
+    let found = Found::expand(&arguments.files, recursive, terminal, is_plain);
+    let destination = Destination::new(&found.files, arguments.output.as_deref(), force)?;
     let job = Compression { arguments, terminal };
-    for_each_file(&arguments.files, terminal, |file| job.compress(file, &destination))
+    found.for_each(terminal, |file| job.compress(file, &destination))
+}
+
+/// Returns whether the name is that of a Blosc2 file.
+fn is_compressed(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "b2frame" || extension == "b2nd")
 }
 
 /// Returns the size of a chunk in bytes, rounded down to whole items.
@@ -67,16 +78,22 @@ struct Written {
 impl Compression<'_> {
     /// Compresses one input.
     fn compress(&self, path: &Path, destination: &Destination<'_>) -> Result<(), Failure> {
-        if path.extension().is_some_and(|extension| extension == "b2frame" || extension == "b2nd") {
+        if is_compressed(path) {
             self.terminal.warning(&format!("{}: is compressed already, skipped", path.display()));
             return Err(Failure::reported());
         }
         let start = Instant::now();
         let input = Input::new(path)?;
         if input.is_directory() {
-            return Err(Failure::file(path, "is a directory, expected a file"));
+            return Err(Failure::file(
+                path,
+                "is a directory, expected a file; -r compresses the files in it",
+            ));
         }
         let files = &self.arguments.files_arguments;
+        if files.dry_run {
+            return self.announce(&input, destination);
+        }
         let written = match destination.output(&input, || Ok(with_suffix(path)), files)? {
             Output::File(file) => {
                 let temporary = TemporaryPath::new(&file)?;
@@ -97,6 +114,18 @@ impl Compression<'_> {
         let ratio = format!("{}, items of {}", ratio(content, frame), written.item_size);
         self.terminal.note(&summary(input.name(), written.sizes, &ratio, start));
         Ok(())
+    }
+
+    /// Prints the file that would be written.
+    fn announce(&self, input: &Input<'_>, destination: &Destination<'_>) -> Result<(), Failure> {
+        let output =
+            destination.name(input, || Ok(with_suffix(input.path())), &self.arguments.files_arguments)?;
+        // Of a stream, nothing is read.
+        let item_size = match input.metadata() {
+            Some(_) => format!(" (items of {})", self.open(input)?.0),
+            None => String::new(),
+        };
+        print_line(&format!("{} -> {}{item_size}", input.name().display(), output.display()))
     }
 
     /// Returns the item size, and the content as a stream.
@@ -125,8 +154,7 @@ impl Compression<'_> {
         let params = self.arguments.compression.params(item_size.typesize, self.arguments.threads.count());
         let mut encoder = Encoder::new(&params).with_path(path)?;
         let level = self.arguments.files_arguments.durability.level();
-        let permissions = input.metadata().map(fs::Metadata::permissions);
-        let create = || create_frame(path, &params, level, permissions);
+        let create = || create_frame(path, &params, level, input.metadata());
         let mut schunk = self.arguments.checksums.apply(false, create)?;
         let nbytes = input.metadata().map(fs::Metadata::len);
         let progress = self.terminal.progress(&input.name().display().to_string(), nbytes);
@@ -136,19 +164,24 @@ impl Compression<'_> {
     }
 }
 
-/// Creates an empty frame. With the permissions of its source, no other user can read it who cannot read the source.
+/// Creates an empty super-chunk: a file, or a directory if the source is one. With the permissions of a source file, no other
+/// user can read it who cannot read the source.
 pub(crate) fn create_frame(
     path: &Path,
     params: &Params,
     durability: Durability,
-    source: Option<Permissions>,
+    source: Option<&fs::Metadata>,
 ) -> Result<SuperChunk, Failure> {
-    let options =
-        OpenOptions::new().write(true).create_new(true).durability(durability).params(params.clone());
+    let options = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .directory(source.is_some_and(fs::Metadata::is_dir))
+        .durability(durability)
+        .params(params.clone());
     let schunk = options.open(path).with_path(path)?;
-    if let Some(permissions) = source {
+    if let Some(source) = source.filter(|source| !source.is_dir()) {
         // The library writes to the file.
-        fs::set_permissions(path, os::writable(permissions)).with_path(path)?;
+        fs::set_permissions(path, os::writable(source.permissions())).with_path(path)?;
     }
     Ok(schunk)
 }

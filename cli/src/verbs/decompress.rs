@@ -3,21 +3,31 @@
 use crate::args::DecompressArguments;
 use crate::error::{Failure, WithPath};
 use crate::input::Content;
+use crate::kind::Kind;
 use crate::os;
 use crate::output::TemporaryPath;
+use crate::pipe::print_line;
 use crate::pipeline::{chunk_source, item_source, write_contents};
+use crate::sparse::SparseWriter;
 use crate::terminal::{Progress, Terminal};
-use crate::transfer::{Destination, Input, Output, Seekable, for_each_file, ratio, summary};
+use crate::transfer::{Destination, Input, Output, Seekable, ratio, summary};
+use crate::walk::Found;
 use blosc2::SuperChunkInfo;
 use std::fs::File;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// Runs the verb.
 pub(crate) fn run(arguments: &DecompressArguments, terminal: &Terminal) -> Result<(), Failure> {
     let force = arguments.files_arguments.force;
-    let destination = Destination::new(&arguments.files, arguments.output.as_deref(), force)?;
-    for_each_file(&arguments.files, terminal, |file| decompress(file, arguments, &destination, terminal))
+    let recursive = arguments.files_arguments.recursive;
+    let is_frame = |kind, path: &Path| {
+        kind != Kind::Chunk && path.extension().is_some_and(|extension| extension == "b2frame")
+    };
+    let found = Found::expand(&arguments.files, recursive, terminal, is_frame);
+    let destination = Destination::new(&found.files, arguments.output.as_deref(), force)?;
+    found.for_each(terminal, |file| decompress(file, arguments, &destination, terminal))
 }
 
 /// Decompresses one input.
@@ -32,6 +42,10 @@ fn decompress(
     if input.is_directory() && files.rm {
         return Err(Failure::file(path, "is a directory, expected a file, which --rm can remove"));
     }
+    if files.dry_run {
+        let output = destination.name(&input, || without_suffix(path), files)?;
+        return print_line(&format!("{} -> {}", input.name().display(), output.display()));
+    }
     let output = destination.output(&input, || without_suffix(path), files)?;
     // A frame is read from its end.
     let frame = Seekable::of(&input)?;
@@ -42,12 +56,14 @@ fn decompress(
         Output::File(file) => {
             let temporary = TemporaryPath::new(&file)?;
             let created = create(&temporary, &input)?;
-            let written = write(&content, input.name(), &created, &file, &progress)?;
+            let mut sparse = SparseWriter::new(&created, !arguments.sparse.no_sparse);
+            let written = write(&content, input.name(), &mut sparse, &file, &progress)?;
+            sparse.finish().with_path(&file)?;
             input.finish(temporary, files)?;
             written
         }
         Output::Stream(stream, name) => {
-            let written = write(&content, input.name(), &stream, &name, &progress)?;
+            let written = write(&content, input.name(), stream, &name, &progress)?;
             input.remove(files)?;
             written
         }
@@ -62,7 +78,7 @@ fn decompress(
 fn write(
     content: &Content,
     name: &Path,
-    output: &File,
+    output: impl Write,
     output_name: &Path,
     progress: &Progress,
 ) -> Result<u64, Failure> {

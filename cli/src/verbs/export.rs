@@ -10,10 +10,12 @@ use crate::npy::Header;
 use crate::output::{OutputPlace, TemporaryPath};
 use crate::pipe::{Pipe, copy};
 use crate::ranges::Selection;
+use crate::sparse::write_at;
 use crate::terminal::Terminal;
+use crate::transfer::Seekable;
 use blosc2::AnyArray;
 use std::fs::File;
-use std::io::{Seek, SeekFrom, Write};
+use std::io::Write;
 use std::ops::Range;
 use std::path::Path;
 
@@ -21,7 +23,8 @@ use std::path::Path;
 pub(crate) fn run(arguments: &ExportArguments, terminal: &Terminal) -> Result<(), Failure> {
     let (input, output) = (&arguments.input, &arguments.output);
     let place = if is_dash(output) { None } else { Some(OutputPlace::new(output, input, arguments.force)?) };
-    let Content::Array(array) = Content::open(input, arguments.threads.count())? else {
+    let file = Seekable::new(input)?;
+    let Content::Array(array) = Content::open_as(file.path(), input, arguments.threads.count())? else {
         return Err(Failure::file(
             input,
             "no array, expected one; `decompress` writes the content of other files",
@@ -54,7 +57,9 @@ pub(crate) fn run(arguments: &ExportArguments, terminal: &Terminal) -> Result<()
         Some(ranges) => {
             let offset = header.len() as u64;
             let shape = &selection.shape;
-            Export { array: &array, ranges, shape, file, offset, input, output }.write_items(terminal)?;
+            let has_holes = !arguments.sparse.no_sparse;
+            Export { array: &array, ranges, shape, file, offset, has_holes, input, output }
+                .write_items(terminal)?;
         }
     }
     temporary.commit(arguments.force, arguments.durability.survives_power_loss())?;
@@ -75,8 +80,8 @@ fn header(array: &AnyArray, selection: &Selection, input: &Path) -> Result<Vec<u
         Failure::file(
             input,
             format!(
-                "items of type {dtype:?} with {typesize} bytes, expected a type without fields for a NumPy file; a file \
-                 of another name gets raw items"
+                "items of type {dtype:?} with {typesize} bytes, expected a known type for a NumPy file; a file of \
+                 another name gets raw items"
             ),
         )
     })?;
@@ -95,6 +100,8 @@ struct Export<'a> {
     file: File,
     /// Offset of the first item in bytes.
     offset: u64,
+    /// Whether zeros are left out.
+    has_holes: bool,
     input: &'a Path,
     output: &'a Path,
 }
@@ -107,6 +114,9 @@ impl Export<'_> {
             let shape = self.shape;
             Failure::file(self.input, format!("shape {shape:?}, expected fewer than 2^64 bytes"))
         })?;
+        if self.has_holes {
+            self.file.set_len(self.offset.saturating_add(nbytes)).with_path(self.output)?;
+        }
         let progress = terminal.progress("export", Some(nbytes));
         let mut items = Vec::new();
         for current in Boxes::of_chunks(&self.ranges, chunkshape, typesize, BOX_NBYTES) {
@@ -120,10 +130,9 @@ impl Export<'_> {
     fn write_box(&mut self, current: &[Range<u64>], items: &[u8]) -> Result<(), Failure> {
         let ranges = &self.ranges;
         let shape: Vec<u64> = ranges.iter().map(|range| range.end - range.start).collect();
-        let (file, start) = (&mut self.file, self.offset);
+        let (file, start, has_holes) = (&mut self.file, self.offset, self.has_holes);
         for_each_run(&shape, &relative_to(current, ranges), self.array.typesize(), |offset, within| {
-            file.seek(SeekFrom::Start(start + offset))?;
-            file.write_all(&items[within])
+            write_at(file, start + offset, &items[within], has_holes)
         })
         .with_path(self.output)
     }

@@ -1,19 +1,18 @@
 //! `blosc2 import`: a NumPy file, or raw numbers, to an array.
 
 use crate::args::ImportArguments;
-use crate::array_reader::resize_to_box;
-use crate::boxes::{BOX_NBYTES, Boxes, for_each_run, from_fortran_order};
-use crate::dtype::Dtype;
+use crate::boxes::{BOX_NBYTES, Boxes};
 use crate::error::{Failure, WithPath};
 use crate::input::is_dash;
 use crate::npy::Header;
+use crate::npy_file::NpyFile;
 use crate::output::{OutputPlace, TemporaryPath};
 use crate::pipe::copy;
 use crate::terminal::Terminal;
 use crate::transfer::Spool;
 use blosc2::{AnyArray, ErrorKind};
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::io::{self, BufRead, BufReader, Seek};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -29,7 +28,7 @@ pub(crate) fn run(arguments: &ImportArguments, terminal: &Terminal) -> Result<()
         return Err(Failure::usage("--blocksize with an array, expected --blocks: the shape of a block"));
     }
     let place = OutputPlace::new(destination, &arguments.input, arguments.force)?;
-    let mut source = Source::open(arguments)?;
+    let mut source = open(arguments)?;
     match place {
         OutputPlace::File(file) => {
             let temporary = TemporaryPath::new(&file)?;
@@ -47,7 +46,7 @@ pub(crate) fn run(arguments: &ImportArguments, terminal: &Terminal) -> Result<()
 
 /// Writes the array to the new file `path`.
 fn write(
-    source: &mut Source<'_>,
+    source: &mut NpyFile<'_>,
     arguments: &ImportArguments,
     path: &Path,
     terminal: &Terminal,
@@ -66,84 +65,22 @@ fn write(
     Ok(())
 }
 
-/// A file with the items of an array.
-struct Source<'a> {
-    /// The name, for errors.
-    path: &'a Path,
-    file: File,
-    header: Header,
-    /// Offset of the first item in bytes.
-    offset: u64,
-}
-
-impl<'a> Source<'a> {
-    /// Opens the input, and checks that it has the length that its header or the arguments state.
-    fn open(arguments: &'a ImportArguments) -> Result<Source<'a>, Failure> {
-        let path: &Path = if is_dash(&arguments.input) { Path::new("stdin") } else { &arguments.input };
-        let given = given_header(arguments)?;
-        let mut file = open_seekable(&arguments.input, path)?;
-        let (header, offset) = match given {
-            Some(header) => (header, 0),
-            None => {
-                Header::read(&mut BufReader::new(&mut file)).map_err(|error| Failure::file(path, error))?
-            }
-        };
-        let expected = header.nbytes().map_err(|error| Failure::file(path, error))?;
-        let found = file.metadata().with_path(path)?.len().saturating_sub(offset);
-        if found != expected {
-            return Err(Failure::file(
-                path,
-                format!(
-                    "{found} bytes of items, expected {expected} for the shape {:?} and the type {}",
-                    header.shape, header.dtype
-                ),
-            ));
-        }
-        Ok(Source { path, file, header, offset })
-    }
-
-    /// Reads the items of a box into `dest`, in C order. `spare` is memory that is used again.
-    fn read_box(
-        &mut self,
-        current: &[Range<u64>],
-        dest: &mut Vec<u8>,
-        spare: &mut Vec<u8>,
-    ) -> Result<(), Failure> {
-        let typesize = self.header.dtype.size();
-        resize_to_box(dest, current, typesize).with_path(self.path)?;
-        if !self.header.fortran_order {
-            return self.read_runs(&self.header.shape.clone(), current, dest);
-        }
-        // In Fortran order, the file is in C order with the dimensions reversed.
-        let shape: Vec<u64> = self.header.shape.iter().rev().copied().collect();
-        let reversed: Vec<Range<u64>> = current.iter().rev().cloned().collect();
-        resize_to_box(spare, current, typesize).with_path(self.path)?;
-        self.read_runs(&shape, &reversed, spare)?;
-        from_fortran_order(spare, current, typesize, dest);
-        Ok(())
-    }
-
-    /// Reads the items of a box of an array of that shape, in the order of the file.
-    fn read_runs(&mut self, shape: &[u64], current: &[Range<u64>], dest: &mut [u8]) -> Result<(), Failure> {
-        let (file, start) = (&mut self.file, self.offset);
-        for_each_run(shape, current, self.header.dtype.size(), |offset, within| {
-            file.seek(SeekFrom::Start(start + offset))?;
-            file.read_exact(&mut dest[within])
-        })
-        .with_path(self.path)
-    }
+/// Opens the input, and checks that it has the length that its header or the arguments state.
+fn open(arguments: &ImportArguments) -> Result<NpyFile<'_>, Failure> {
+    let path: &Path = if is_dash(&arguments.input) { Path::new("stdin") } else { &arguments.input };
+    let given = given_header(arguments)?;
+    NpyFile::new(open_seekable(&arguments.input, path)?, path, given)
 }
 
 /// Returns the header that the arguments state for a raw file.
 fn given_header(arguments: &ImportArguments) -> Result<Option<Header>, Failure> {
     let (Some(shape), Some(dtype)) = (&arguments.shape, &arguments.dtype) else { return Ok(None) };
-    let dtype: Dtype = dtype.parse().map_err(Failure::usage)?;
-    Ok(Some(Header { dtype, fortran_order: false, shape: shape.clone() }))
+    Ok(Some(Header { dtype: dtype.clone(), fortran_order: false, shape: shape.clone() }))
 }
 
 /// Opens a file. The content of stdin or of another pipe is copied to a temporary file first, because its parts are
 /// not read one after the other.
-fn open_seekable(input: &Path, path: &Path) -> Result<File, Failure> {
+pub(crate) fn open_seekable(input: &Path, path: &Path) -> Result<File, Failure> {
     if is_dash(input) {
         return spool(io::stdin().lock(), path);
     }
@@ -167,11 +104,9 @@ fn spool(mut stream: impl BufRead, path: &Path) -> Result<File, Failure> {
 /// Creates the array for the items of a file with that header.
 fn create(header: &Header, arguments: &ImportArguments, path: &Path) -> Result<AnyArray, Failure> {
     let (shape, typesize) = (&header.shape, header.dtype.size());
-    check_extents("--chunks", arguments.chunks.as_deref(), shape)?;
-    check_extents("--blocks", arguments.blocks.as_deref(), shape)?;
-    check_blocks(arguments)?;
+    check_shapes(arguments.chunks.as_deref(), arguments.blocks.as_deref(), shape)?;
     let params = arguments.compression.params(typesize, arguments.threads.count());
-    arguments.compression.check_lossy(&params)?;
+    arguments.compression.check(&params)?;
     let dtype = header.dtype.to_string();
     let mut builder = AnyArray::builder(shape.iter().copied(), &dtype, typesize)
         .params(params)
@@ -186,6 +121,21 @@ fn create(header: &Header, arguments: &ImportArguments, path: &Path) -> Result<A
         ErrorKind::InvalidParam => Failure::usage(error.to_string()),
         _ => Failure::file(&arguments.output, error),
     })
+}
+
+/// Checks the shapes of chunks and blocks that are given for an array.
+pub(crate) fn check_shapes(
+    chunks: Option<&[u32]>,
+    blocks: Option<&[u32]>,
+    shape: &[u64],
+) -> Result<(), Failure> {
+    check_extents("--chunks", chunks, shape)?;
+    check_extents("--blocks", blocks, shape)?;
+    let (Some(chunks), Some(blocks)) = (chunks, blocks) else { return Ok(()) };
+    if blocks.iter().zip(chunks).any(|(block, chunk)| block > chunk) {
+        return Err(Failure::usage(format!("--blocks {blocks:?}, expected at most --chunks: {chunks:?}")));
+    }
+    Ok(())
 }
 
 /// Checks the number of the extents of `option`, if it is given.
@@ -203,27 +153,18 @@ fn check_extents(option: &str, extents: Option<&[u32]>, shape: &[u64]) -> Result
     }
 }
 
-/// Checks that blocks are not larger than chunks, if both are given.
-fn check_blocks(arguments: &ImportArguments) -> Result<(), Failure> {
-    let (Some(chunks), Some(blocks)) = (&arguments.chunks, &arguments.blocks) else { return Ok(()) };
-    if blocks.iter().zip(chunks).any(|(block, chunk)| block > chunk) {
-        return Err(Failure::usage(format!("--blocks {blocks:?}, expected at most --chunks: {chunks:?}")));
-    }
-    Ok(())
-}
-
 /// Copies all items. Each chunk is compressed once.
 fn copy_items(
-    source: &mut Source<'_>,
+    source: &mut NpyFile<'_>,
     array: &mut AnyArray,
     destination: &Path,
     terminal: &Terminal,
 ) -> Result<(), Failure> {
     let whole: Vec<Range<u64>> = source.header.shape.iter().map(|&extent| 0..extent).collect();
     let progress = terminal.progress("import", source.header.nbytes().ok());
-    let (mut items, mut spare) = (Vec::new(), Vec::new());
+    let mut items = Vec::new();
     for current in Boxes::of_chunks(&whole, array.chunkshape(), array.typesize(), BOX_NBYTES) {
-        source.read_box(&current, &mut items, &mut spare)?;
+        source.read_box(&current, &mut items)?;
         array.write_bytes(&current, &items).with_path(destination)?;
         progress.add(items.len() as u64);
     }

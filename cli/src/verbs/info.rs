@@ -6,6 +6,7 @@
 mod chunks;
 mod describe;
 mod metalayer;
+mod stats;
 mod subject;
 mod text;
 mod tree;
@@ -15,6 +16,7 @@ use crate::error::Failure;
 use crate::results::Results;
 use crate::terminal::Terminal;
 use crate::transfer::Seekable;
+use crate::walk::with_members;
 use describe::Description;
 use std::path::Path;
 use subject::Subject;
@@ -51,7 +53,7 @@ fn for_each(
     mut print: impl FnMut(&Description<'_>) -> Result<(), Failure>,
 ) -> Result<bool, Failure> {
     let mut is_whole = true;
-    for path in &arguments.files {
+    for path in &with_members(&arguments.files)? {
         let opened = Seekable::new(path).and_then(|file| Ok((Subject::open(file.path())?, file)));
         let (subject, _file) = match opened {
             Ok(opened) => opened,
@@ -76,6 +78,9 @@ fn report_unreadable(description: &Description<'_>, path: &Path, terminal: &Term
         terminal.error(&format!("{}: {message}", path.display()));
     };
     if let Some(error) = &description.chunks.first_error {
+        report(error);
+    }
+    if let Some(error) = description.stats.as_ref().and_then(|stats| stats.error.as_ref()) {
         report(error);
     }
     for metalayer in &description.metalayers {

@@ -2,7 +2,7 @@
 
 use crate::args::{MetaAction, MetaArguments, MetaFormat};
 use crate::error::{Failure, WithPath};
-use crate::input::not_a_frame;
+use crate::input::{not_a_frame, open_parts};
 use crate::msgpack::{decode, encode, hex, printable};
 use crate::pipe::Pipe;
 use crate::results::Results;
@@ -83,7 +83,7 @@ fn missing(layers: Metalayers<'_>, path: &Path, name: &str) -> Failure {
 }
 
 fn get(path: &Path, name: &str, format: MetaFormat, force: bool) -> Result<(), Failure> {
-    let schunk = open(path, &OpenOptions::new())?;
+    let (schunk, _) = open_parts(path)?;
     let content = find(schunk.metalayers(), path, name)?;
     let mut results = Results::new();
     match format {
@@ -100,7 +100,7 @@ fn get(path: &Path, name: &str, format: MetaFormat, force: bool) -> Result<(), F
 
 /// Prints all metalayers as one object of JSON.
 fn get_all(path: &Path) -> Result<(), Failure> {
-    let schunk = open(path, &OpenOptions::new())?;
+    let (schunk, _) = open_parts(path)?;
     let layers = schunk.metalayers();
     let mut all = layers.fixed_map().with_path(path)?;
     all.extend(layers.variable_map().with_path(path)?);

@@ -1,5 +1,6 @@
 //! One module for each verb.
 
+pub(crate) mod append;
 pub(crate) mod bench;
 pub(crate) mod cat;
 pub(crate) mod compress;

@@ -1,20 +1,29 @@
 //! `blosc2 recompress`: a file compressed again with other parameters.
 
 use crate::args::RecompressArguments;
-use crate::array_reader::ArrayReader;
+use crate::array_reader::{ArrayReader, read_box};
+use crate::boxes::{BOX_NBYTES, Boxes};
 use crate::error::{Failure, WithPath};
 use crate::input::Content;
+use crate::kind::{Kind, stored_len};
 use crate::output::{OutputPlace, TemporaryPath, name_temporary_file};
+use crate::pipe::print_line;
 use crate::pipeline::{append_chunks, chunk_source, stream_source};
 use crate::size::with_unit;
 use crate::terminal::{Progress, Terminal};
-use crate::transfer::{for_each_file, ratio};
+use crate::transfer::ratio;
 use crate::verbs::compress::{create_frame, whole_items};
-use blosc2::{AnyArray, Encoder, Metalayers, Params, SuperChunk, SuperChunkInfo};
+use crate::verbs::import::check_shapes;
+use crate::walk::Found;
+use blosc2::{AnyArray, Encoder, ErrorKind, Metalayers, Params, SuperChunk, SuperChunkInfo};
 use std::fs;
 use std::io::BufRead;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
+
+/// The metalayer with the shapes and the type of an array, which the library writes.
+const ARRAY_METALAYER: &str = "b2nd";
 
 /// Runs the verb.
 pub(crate) fn run(arguments: &RecompressArguments, terminal: &Terminal) -> Result<(), Failure> {
@@ -22,7 +31,9 @@ pub(crate) fn run(arguments: &RecompressArguments, terminal: &Terminal) -> Resul
         let count = arguments.files.len();
         return Err(Failure::usage(format!("--output with {count} inputs, expected one")));
     }
-    for_each_file(&arguments.files, terminal, |file| {
+    let is_frame = |kind, _: &Path| matches!(kind, Kind::Frame | Kind::FrameDirectory);
+    let found = Found::expand(&arguments.files, arguments.recursive, terminal, is_frame);
+    found.for_each(terminal, |file| {
         Recompression { name: file, arguments, terminal, threads: arguments.threads.count() }.run()
     })
 }
@@ -43,29 +54,38 @@ impl Recompression<'_> {
         // The file of a symbolic link is replaced, not the link.
         let path = self.name.canonicalize().with_path(self.name)?;
         let metadata = path.metadata().with_path(self.name)?;
-        if metadata.is_dir() {
-            return Err(Failure::usage(format!("{}: is a directory, expected a file", self.name.display())));
-        }
+        let len = stored_len(&path).with_path(self.name)?;
         let old = Content::open_as(&path, self.name, self.threads)?;
         let info = match &old {
             Content::Array(array) => array.info().with_path(self.name)?,
             Content::SuperChunk(schunk) => schunk.info(),
         };
-        self.check_source(&info, metadata.len())?;
+        if info.is_contiguous {
+            self.check_source(&info, len)?;
+        }
         let (params, is_lossy) = self.params(&info)?;
         let destination = self.destination(&path)?;
+        if self.arguments.dry_run {
+            let output = self.arguments.output.as_deref().unwrap_or(self.name);
+            let (codec, level) = (params.get_codec(), params.get_level());
+            return print_line(&format!(
+                "{} -> {}: {codec}, level {level}",
+                self.name.display(),
+                output.display()
+            ));
+        }
         let temporary = TemporaryPath::new(&destination)?;
         let name = self.arguments.output.as_deref().unwrap_or(self.name);
         name_temporary_file(temporary.path(), &name.display().to_string());
         self.arguments.checksums.apply(info.has_checksums, || match &old {
-            Content::Array(array) => self.write_array(array, &params, temporary.path()),
+            Content::Array(array) => self.write_array(array, &info, &params, temporary.path()),
             Content::SuperChunk(schunk) => {
                 self.write_super_chunk(schunk, &params, &metadata, temporary.path())
             }
         })?;
         fs::set_permissions(temporary.path(), metadata.permissions()).with_path(temporary.path())?;
         self.check_result(&old, temporary.path(), is_lossy)?;
-        let (before, after) = (metadata.len(), temporary.path().metadata().with_path(&destination)?.len());
+        let (before, after) = (len, stored_len(temporary.path()).with_path(&destination)?);
         drop(old);
         let (replaces, is_durable) = match &self.arguments.output {
             None => (true, true),
@@ -114,7 +134,7 @@ impl Recompression<'_> {
             // The block size was chosen for the old chunks.
             params = params.blocksize(0);
         }
-        let lossy_part = self.arguments.compression.check_lossy(&params)?;
+        let lossy_part = self.arguments.compression.check(&params)?;
         match &lossy_part {
             Some(part) if self.arguments.output.is_none() => Err(Failure::usage(format!(
                 "{}: {part} changes the content, expected --output: the old file is not replaced",
@@ -125,15 +145,77 @@ impl Recompression<'_> {
     }
 
     /// Writes an array with other parameters to the new file `path`.
-    fn write_array(&self, array: &AnyArray, params: &Params, path: &Path) -> Result<(), Failure> {
+    fn write_array(
+        &self,
+        array: &AnyArray,
+        info: &SuperChunkInfo,
+        params: &Params,
+        path: &Path,
+    ) -> Result<(), Failure> {
         if self.arguments.chunksize.is_some() || self.arguments.compression.blocksize.is_some() {
             return Err(Failure::usage(format!(
-                "{}: is an array, whose chunks and blocks keep their shapes: --chunksize and --blocksize are for others",
+                "{}: is an array, expected --chunks or --blocks, which are shapes: --chunksize and --blocksize are for \
+                 others",
                 self.name.display()
             )));
         }
+        if self.arguments.chunks.is_some() || self.arguments.blocks.is_some() || !info.is_contiguous {
+            return self.write_chunks(array, info, params, path);
+        }
         let _progress = self.progress("compressing", None);
         array.copy_to(path, Some(params)).map(drop).with_path(self.name)
+    }
+
+    /// Writes an array with chunks and blocks of other shapes, or in a directory, to the new file `path`.
+    fn write_chunks(
+        &self,
+        old: &AnyArray,
+        info: &SuperChunkInfo,
+        params: &Params,
+        path: &Path,
+    ) -> Result<(), Failure> {
+        if old.dtype_format() != 0 {
+            return Err(Failure::file(
+                self.name,
+                "the notation of the type is unknown, expected that of NumPy",
+            ));
+        }
+        let shape = old.shape();
+        check_shapes(self.arguments.chunks.as_deref(), self.arguments.blocks.as_deref(), shape)?;
+        let layers = old.metalayers().with_path(self.name)?;
+        let mut builder = AnyArray::builder(shape.iter().copied(), old.dtype(), old.typesize())
+            .params(params.clone().blocksize(0))
+            .directory(!info.is_contiguous)
+            .durability(self.arguments.durability.level());
+        // Blocks that were chosen for the old chunks do not fit to others.
+        let blocks = match (&self.arguments.blocks, &self.arguments.chunks) {
+            (None, None) => Some(old.blockshape().to_vec()),
+            (blocks, _) => blocks.clone(),
+        };
+        builder = builder.chunks(self.arguments.chunks.clone().unwrap_or_else(|| old.chunkshape().to_vec()));
+        if let Some(blocks) = blocks {
+            builder = builder.blocks(blocks);
+        }
+        for name in layers.fixed_names().iter().filter(|name| *name != ARRAY_METALAYER) {
+            builder = builder.metalayer(name, &self.metalayer(name, layers.fixed(name))?);
+        }
+        let mut new = builder.create(path).map_err(|error| match error.kind() {
+            ErrorKind::InvalidParam => Failure::usage(format!("{}: {error}", self.name.display())),
+            _ => Failure::file(self.name, error),
+        })?;
+        let whole: Vec<Range<u64>> = shape.iter().map(|&extent| 0..extent).collect();
+        let progress = self.progress("compressing", Some(info.nbytes));
+        let mut items = Vec::new();
+        for current in Boxes::of_chunks(&whole, new.chunkshape(), new.typesize(), BOX_NBYTES) {
+            read_box(old, &current, &mut items).with_path(self.name)?;
+            new.write_bytes(&current, &items).with_path(path)?;
+            progress.add(items.len() as u64);
+        }
+        for name in layers.variable_names() {
+            let content = self.metalayer(&name, layers.variable(&name))?;
+            new.metalayers_mut().and_then(|mut new| new.set_variable(&name, &content)).with_path(path)?;
+        }
+        Ok(())
     }
 
     /// Writes a super-chunk with other parameters, and with its metalayers, to the new file `path`.
@@ -144,10 +226,16 @@ impl Recompression<'_> {
         metadata: &fs::Metadata,
         path: &Path,
     ) -> Result<(), Failure> {
+        if self.arguments.chunks.is_some() || self.arguments.blocks.is_some() {
+            return Err(Failure::usage(format!(
+                "{}: is no array, expected --chunksize or --blocksize: --chunks and --blocks are shapes",
+                self.name.display()
+            )));
+        }
         let chunksize = self.arguments.chunksize.map(|size| whole_items(size, old.typesize())).transpose()?;
         let mut encoder = Encoder::new(params).with_path(self.name)?;
         let level = self.arguments.durability.level();
-        let mut new = create_frame(path, params, level, Some(metadata.permissions()))?;
+        let mut new = create_frame(path, params, level, Some(metadata))?;
         let layers = old.metalayers();
         for name in layers.fixed_names() {
             let content = self.metalayer(&name, layers.fixed(&name))?;
@@ -203,7 +291,10 @@ impl Recompression<'_> {
 
     fn compare_metalayers(&self, (old, new): (Metalayers<'_>, Metalayers<'_>)) -> Result<(), Failure> {
         let maps = |layers: Metalayers<'_>| -> Result<_, Failure> {
-            Ok((layers.fixed_map().with_path(self.name)?, layers.variable_map().with_path(self.name)?))
+            let mut fixed = layers.fixed_map().with_path(self.name)?;
+            // The shapes of chunks and blocks may differ; the shape and the type of the items are compared.
+            fixed.remove(ARRAY_METALAYER);
+            Ok((fixed, layers.variable_map().with_path(self.name)?))
         };
         if maps(old)? == maps(new)? { Ok(()) } else { Err(self.difference("metalayers")) }
     }

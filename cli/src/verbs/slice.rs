@@ -6,22 +6,13 @@ use crate::input::Content;
 use crate::ranges::Selection;
 use crate::terminal::Terminal;
 use crate::transfer::Seekable;
-use crate::values::{format_of, stdout, write_array, write_items};
+use crate::values::Values;
 
 /// Runs the verb.
 pub(crate) fn run(arguments: &SliceArguments, _terminal: &Terminal) -> Result<(), Failure> {
     let file = Seekable::new(&arguments.file)?;
-    let path = file.path();
-    let content = Content::open(path, arguments.threads.count())?;
-    let selection = match &content {
-        Content::Array(array) => Selection::parse(&arguments.ranges, array.shape()),
-        Content::SuperChunk(schunk) => Selection::parse(&arguments.ranges, &[schunk.nitems()]),
-    }?;
-    let format = format_of(&content, arguments.format);
-    let mut pipe = stdout(format, arguments.force)?;
-    match &content {
-        Content::Array(array) => write_array(array, &selection, format, path, &mut pipe)?,
-        Content::SuperChunk(schunk) => write_items(schunk, &selection, path, &mut pipe)?,
-    }
-    pipe.finish()
+    let content = Content::open(file.path(), arguments.threads.count())?;
+    let values = Values::new(&content, arguments.values.dtype.as_ref(), file.path())?;
+    let selection = Selection::parse(&arguments.ranges, &values.shape)?;
+    values.write(Some(&selection), &arguments.values, arguments.force)
 }

@@ -1,6 +1,6 @@
 //! `blosc2 verify`: reads and checks everything in files, and lists what is damaged.
 //!
-//! With `--json`, an array with one object for each file: `path`; `status`: `ok`, `damaged` or `unreadable`; `error`: of
+//! With `--json`, an array with one object for each file: `path`; `status`: `ok`, `damaged`, `different` or `unreadable`; `error`: of
 //! an unreadable file, otherwise null; `has_checksums`: whether the file has checksums, null if its header cannot be read;
 //! `damages`: the [damaged parts](DamagedPart); `other_data`: the
 //! [data behind the frame](OtherData), or null.
@@ -14,6 +14,8 @@ use crate::output::with_final_names;
 use crate::results::Results;
 use crate::terminal::{Progress, Terminal};
 use crate::transfer::Seekable;
+use crate::verbs::diff;
+use crate::walk::{Found, with_members};
 use blosc2::{Chunk, Decoder};
 use serde::Serialize;
 use std::path::Path;
@@ -26,6 +28,16 @@ struct Checked {
     has_checksums: Option<bool>,
     damages: Vec<DamagedPart>,
     other_data: Option<OtherData>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    against: Option<Against>,
+}
+
+/// The comparison with another file. In JSON: `path`, `difference` (null if the contents are equal) and `places`.
+#[derive(Serialize)]
+struct Against {
+    path: String,
+    difference: Option<String>,
+    places: Vec<String>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Serialize)]
@@ -33,21 +45,31 @@ struct Checked {
 enum Status {
     Ok,
     Damaged,
+    Different,
     Unreadable,
 }
 
 /// Runs the verb.
 pub(crate) fn run(arguments: &VerifyArguments, terminal: &Terminal) -> Result<(), Failure> {
     let threads = arguments.threads.count();
+    if arguments.against.is_some() && arguments.files.len() > 1 {
+        return Err(Failure::usage(format!("--against with {} files, expected one", arguments.files.len())));
+    }
+    let is_blosc2 = |kind, _: &Path| matches!(kind, Kind::Frame | Kind::FrameDirectory | Kind::Chunk);
+    let mut found = Found::expand(&arguments.files, arguments.recursive, terminal, is_blosc2);
+    found.files = with_members(&found.files)?;
     let mut results = Results::new();
-    let mut is_whole = true;
+    let mut is_whole = found.is_whole;
     let mut array = arguments.json.then(|| results.json_array());
     // A file that cannot be read is reported when it is checked.
-    let nbytes = arguments.files.iter().filter_map(|path| stored_len(path).ok()).sum();
+    let nbytes = found.files.iter().filter_map(|path| stored_len(path).ok()).sum();
     let progress = terminal.progress("verify", Some(nbytes));
     let mut lines = Vec::new();
-    for path in &arguments.files {
-        let checked = check(path, threads, &progress);
+    for path in &found.files {
+        let mut checked = check(path, threads, &progress);
+        if let Some(original) = &arguments.against {
+            compare(&mut checked, path, original, threads)?;
+        }
         is_whole &= checked.status == Status::Ok;
         if let Some(error) = &checked.error {
             terminal.error(error);
@@ -70,7 +92,7 @@ pub(crate) fn run(arguments: &VerifyArguments, terminal: &Terminal) -> Result<()
 
 /// Checks the file or directory at `path`.
 fn check(path: &Path, threads: usize, progress: &Progress) -> Checked {
-    let file = match Seekable::new(path) {
+    let file = match Seekable::alone(path) {
         Ok(file) => file,
         Err(failure) => {
             return Checked {
@@ -80,6 +102,7 @@ fn check(path: &Path, threads: usize, progress: &Progress) -> Checked {
                 has_checksums: None,
                 damages: Vec::new(),
                 other_data: None,
+                against: None,
             };
         }
     };
@@ -96,7 +119,24 @@ fn check(path: &Path, threads: usize, progress: &Progress) -> Checked {
         has_checksums: checksums_of(path),
         damages,
         other_data: OtherData::behind(path),
+        against: None,
     }
+}
+
+/// Compares a whole file with another one.
+fn compare(checked: &mut Checked, path: &Path, original: &Path, threads: usize) -> Result<(), Failure> {
+    if checked.status != Status::Ok {
+        return Ok(());
+    }
+    let (difference, places) = match diff::difference(path, original, threads)? {
+        Some((difference, places)) => (Some(difference), places),
+        None => (None, Vec::new()),
+    };
+    if difference.is_some() {
+        checked.status = Status::Different;
+    }
+    checked.against = Some(Against { path: original.display().to_string(), difference, places });
+    Ok(())
 }
 
 /// Returns the damaged parts.
@@ -126,9 +166,20 @@ fn lines_of(checked: &Checked, terminal: &Terminal) -> Vec<String> {
             Some(true) => format!("{path}: ok, all checksums are right"),
             _ => format!("{path}: ok, but without checksums, so that changed bytes may not be found"),
         }],
-        Status::Ok | Status::Unreadable => Vec::new(),
+        // The difference is printed below.
+        Status::Ok | Status::Unreadable | Status::Different => Vec::new(),
         Status::Damaged => checked.damages.iter().map(|damage| format!("{path}: {damage}")).collect(),
     };
+    if let Some(Against { path: original, difference, places }) = &checked.against {
+        match difference {
+            Some(difference) => {
+                lines.push(format!("{path}: differs from {original}: {difference}"));
+                lines.extend(places.iter().map(|place| format!("  {place}")));
+            }
+            None if !terminal.is_quiet() => lines.push(format!("{path}: has the content of {original}")),
+            None => {}
+        }
+    }
     if let Some(other_data) = checked.other_data.as_ref().filter(|_| !terminal.is_quiet()) {
         lines.push(format!("{path}: {other_data}"));
     }

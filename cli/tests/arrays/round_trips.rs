@@ -95,7 +95,7 @@ fn large_arrays_are_converted_in_boxes() {
         for name in ["c", "f"] {
             let (source, array) = (format!("{name}.npy"), format!("{name}.b2nd"));
             directory.run(&["import", "--codec=lz4", "--level=1", "--chunks", chunks, &source, &array]);
-            directory.run(&["export", "-F", &array, "again.npy"]);
+            directory.run(&["export", "-f", &array, "again.npy"]);
             assert!(directory.read("again.npy") == directory.read("c.npy"), "{name}");
             assert!(directory.run(&["export", &array, "-"]) == items, "{name}");
         }

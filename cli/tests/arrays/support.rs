@@ -85,10 +85,19 @@ fn succeeded(output: &Output) -> Vec<u8> {
 
 /// Returns the bytes of a NumPy file, which begins as NumPy writes it.
 pub(crate) fn npy(dtype: &str, fortran_order: bool, shape: &[u64], items: &[u8]) -> Vec<u8> {
+    npy_with_descr(&format!("'{dtype}'"), fortran_order, shape, items)
+}
+
+/// Returns the bytes of a NumPy file whose items have fields.
+pub(crate) fn npy_of(fields: &str, shape: &[u64], items: &[u8]) -> Vec<u8> {
+    npy_with_descr(fields, false, shape, items)
+}
+
+fn npy_with_descr(descr: &str, fortran_order: bool, shape: &[u64], items: &[u8]) -> Vec<u8> {
     let extents: String = shape.iter().map(|extent| format!("{extent}, ")).collect();
     let extents = if shape.len() == 1 { extents.trim_end() } else { extents.trim_end_matches(", ") };
     let order = if fortran_order { "True" } else { "False" };
-    let mut header = format!("{{'descr': '{dtype}', 'fortran_order': {order}, 'shape': ({extents}), }}");
+    let mut header = format!("{{'descr': {descr}, 'fortran_order': {order}, 'shape': ({extents}), }}");
     while !(header.len() + 11).is_multiple_of(64) {
         header.push(' ');
     }

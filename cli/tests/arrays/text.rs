@@ -70,7 +70,7 @@ proptest! {
 fn each_type_has_its_text() {
     let complex = little_endian(&[1.5f32, -2.0, 0.0, f32::NAN], f32::to_le_bytes);
     let unicode = little_endian(&['é' as u32, 0, ' ' as u32, 'b' as u32], u32::to_be_bytes);
-    let cases: [(&str, usize, &[u8], &str); 11] = [
+    let cases: [(&str, usize, &[u8], &str); 13] = [
         ("|b1", 1, &[0, 1], "False True"),
         ("|i1", 1, &[0xff, 1], "-1 1"),
         (">u2", 2, &[1, 0, 0, 2], "256 2"),
@@ -81,7 +81,9 @@ fn each_type_has_its_text() {
         ("|S3", 3, b"a\n\0a b", "a\\n a\\x20b"),
         (">U2", 8, &unicode, "é \\x20b"),
         ("|V2", 2, &[1, 2, 0xfe, 0xff], "0102 feff"),
-        ("[('a', '<i2')]", 2, &[1, 2, 3, 4], "0102 0304"),
+        ("[('a', '<i2')]", 2, &[1, 2, 3, 4], "(513) (1027)"),
+        ("{'names': ['a']}", 2, &[1, 2, 3, 4], "0102 0304"),
+        ("<M8[D]", 8, &little_endian(&[0i64, i64::MIN], i64::to_le_bytes), "1970-01-01 NaT"),
     ];
     for (dtype, typesize, items, expected) in cases {
         let directory = Directory::new();
@@ -222,4 +224,83 @@ fn on_terminal(directory: &Directory, arguments: &[&str]) -> (u32, String) {
     // The end of a terminal is an error on some systems.
     let _ = reader.read_to_end(&mut shown);
     (child.wait().unwrap().exit_code(), String::from_utf8(shown).unwrap())
+}
+
+/// A record with a gap, an array and text with characters that CSV and JSON quote.
+const RECORD: &str = "[('n', '>i2'), ('', '|V1'), ('text', '|S4'), ('at', '<f4', (2,))]";
+
+fn record(n: i16, text: &[u8; 4], at: [f32; 2]) -> Vec<u8> {
+    [&n.to_be_bytes()[..], &[9], text, &at[0].to_le_bytes(), &at[1].to_le_bytes()].concat()
+}
+
+#[test]
+fn tables_and_json_have_the_fields_of_records() {
+    let directory = Directory::new();
+    let items = [record(-1, b"a,b\0", [0.5, f32::NAN]), record(300, b"\"c\"\0", [1e-9, 2.0])].concat();
+    directory.write("a.npy", &npy_of(RECORD, &[2], &items));
+    directory.run(&["import", "a.npy", "a.b2nd"]);
+    assert_eq!(directory.text(&["cat", "a.b2nd"]), "(-1,a,b,[0.5,nan]) (300,\\\"c\\\",[1e-9,2])\n");
+    let csv = "n,text,at\n-1,\"a,b\",\"[0.5,nan]\"\n300,\"\"\"c\"\"\",\"[1e-9,2]\"\n";
+    assert_eq!(directory.text(&["cat", "--csv", "a.b2nd"]), csv);
+    assert_eq!(
+        directory.text(&["cat", "--tsv", "a.b2nd"]),
+        "n\ttext\tat\n-1\ta,b\t[0.5,nan]\n300\t\"\"\"c\"\"\"\t[1e-9,2]\n"
+    );
+    assert_eq!(
+        directory.text(&["cat", "--format=json", "a.b2nd"]),
+        "[{\"n\":-1,\"text\":\"a,b\",\"at\":[0.5,\"nan\"]}, {\"n\":300,\"text\":\"\\\"c\\\"\",\"at\":[1e-9,2]}]\n"
+    );
+    directory.run(&["export", "a.b2nd", "b.npy"]);
+    assert_eq!(directory.read("b.npy"), directory.read("a.npy"));
+    assert_eq!(directory.run(&["diff", "a.b2nd", "b.npy"]), b"");
+    directory.run(&["export", "a.b2nd", "b.npy", "--force", "--slice=1"]);
+    assert_eq!(directory.read("b.npy"), npy_of(RECORD, &[], &items[15..]));
+    directory.write("raw", &items);
+    directory.run(&["import", "raw", "raw.b2nd", "--shape=2", "--dtype", RECORD]);
+    assert_eq!(directory.run(&["diff", "a.b2nd", "raw.b2nd"]), b"");
+}
+
+proptest! {
+    #![proptest_config(few_cases())]
+
+    #[test]
+    fn tables_and_json_have_all_values(sample in samples()) {
+        let nitems: u64 = sample.shape.iter().product();
+        let values: Vec<i32> = (0..nitems as i32).collect();
+        let items = little_endian(&values, i32::to_le_bytes);
+        let sample = Sample { dtype: "<i4", typesize: 4, items, ..sample };
+        let directory = Directory::new();
+        sample.write(&directory.path("a.b2nd"));
+        let csv = directory.text(&["cat", "--csv", "a.b2nd"]);
+        let row = if sample.shape.len() < 2 { 1 } else { sample.shape[sample.shape.len() - 1] as usize };
+        let lines: Vec<String> = values
+            .chunks(row.max(1))
+            .map(|row| row.iter().map(i32::to_string).collect::<Vec<_>>().join(",") + "\n")
+            .collect();
+        prop_assert_eq!(csv, lines.concat());
+        let mut json: serde_json::Value = serde_json::from_str(&directory.text(&["cat", "--json", "a.b2nd"])).unwrap();
+        for extent in &sample.shape {
+            let serde_json::Value::Array(rows) = &json else { panic!("{json}") };
+            prop_assert_eq!(rows.len() as u64, *extent);
+            if rows.is_empty() {
+                return Ok(());
+            }
+            json = rows[rows.len() - 1].clone();
+        }
+        prop_assert_eq!(json, serde_json::json!(nitems - 1));
+    }
+}
+
+#[test]
+fn other_files_have_values_with_a_type() {
+    let directory = Directory::new();
+    write_schunk(&directory.path("a.b2frame"), 1, &[&[1, 0, 2, 0, 3], &[0, 4, 0]]);
+    assert_eq!(directory.text(&["cat", "--dtype=<i2", "a.b2frame"]), "1 2 3 4\n");
+    assert_eq!(directory.text(&["cat", "--dtype=<i2", "--json", "a.b2frame"]), "[1, 2, 3, 4]\n");
+    assert_eq!(directory.text(&["slice", "--dtype=<i2", "--csv", "a.b2frame", "::-2"]), "4\n2\n");
+    directory.fails(&["cat", "--csv", "a.b2frame"], 2, &["expected --dtype"]);
+    directory.fails(&["cat", "--dtype=V3", "a.b2frame"], 1, &["8 bytes, expected whole items"]);
+    write_array(&directory.path("a.b2nd"), "<f4", 4, &[1], &[1], &[0, 0, 128, 63]);
+    assert_eq!(directory.text(&["cat", "--dtype=<u4", "a.b2nd"]), "1065353216\n");
+    directory.fails(&["cat", "--dtype=<u2", "a.b2nd"], 2, &["expected a type of 4 bytes"]);
 }

@@ -47,12 +47,12 @@ const RUST_LAYERS: &[&[&str]] = &[
 const CLI_LAYERS: &[&[&str]] = &[
     &["main"],
     &["verbs"],
-    &["probe", "values"],
+    &["npy_file", "probe", "values", "walk"],
     &["npy", "pipeline", "transfer"],
-    &["array_reader", "dtype", "input", "results", "damage", "buffers"],
+    &["array_reader", "input", "results", "damage", "buffers"],
     &["args", "boxes", "kind", "pipe", "ranges", "terminal"],
-    &["output"],
-    &["error", "msgpack", "os", "size"],
+    &["dtype", "output", "store"],
+    &["error", "msgpack", "os", "python", "size", "sparse"],
 ];
 
 /// The top-level modules of `blosc1/src`, the library for programs of C-Blosc 1.

@@ -2,6 +2,7 @@
 
 use super::chunks::{ChunkCounts, ChunkList};
 use super::metalayer::{self, ContentForm, Metalayer};
+use super::stats::FileStats;
 use super::subject::{Subject, SubjectContent};
 use crate::args::InfoArguments;
 use crate::damage::OtherData;
@@ -52,6 +53,8 @@ pub(super) struct Description<'a> {
     pub chunksize: Option<usize>,
     pub chunks: ChunkCounts,
     pub metalayers: Vec<Metalayer>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stats: Option<FileStats>,
     /// With `--chunks`: all chunks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub chunk_list: Option<ChunkList<'a>>,
@@ -107,6 +110,7 @@ impl Description<'_> {
             chunksize: compression.chunksize,
             chunks,
             metalayers,
+            stats: arguments.stats.then(|| FileStats::read(subject, terminal)),
             chunk_list: arguments.chunks.then_some(ChunkList(subject)),
         }
     }

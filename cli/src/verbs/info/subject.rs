@@ -1,7 +1,7 @@
 //! Files that are described.
 
 use crate::error::{Failure, WithPath};
-use crate::input::is_computed;
+use crate::input::{is_computed, open_parts};
 use crate::kind::{Kind, stored_len};
 use blosc2::{AnyArray, ChunkInfo, SuperChunk};
 use std::fs::File;
@@ -34,8 +34,7 @@ impl Subject {
         let kind = Kind::of(path)?;
         let content = match kind {
             Kind::Frame | Kind::FrameDirectory => {
-                let schunk = SuperChunk::open(path).with_path(path)?;
-                let array = schunk.is_array().then(|| AnyArray::open(path)).transpose().with_path(path)?;
+                let (schunk, array) = open_parts(path)?;
                 SubjectContent::Frame(Box::new(schunk), array)
             }
             Kind::Chunk => {

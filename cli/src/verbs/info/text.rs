@@ -21,6 +21,14 @@ pub(super) fn print(description: &Description<'_>, results: &mut Results) -> Res
         results.line(format_args!("  {key:KEY_WIDTH$} {value}"))?;
     }
     print_metalayers(description, results)?;
+    if let Some(stats) = &description.stats {
+        for (key, value) in stats.lines() {
+            results.line(format_args!("  {key:KEY_WIDTH$} {value}"))?;
+        }
+        for line in stats.chart() {
+            results.line(format_args!("  {line}"))?;
+        }
+    }
     if let Some(list) = &description.chunk_list {
         results.line(format_args!(
             "  {:>8} {:>12} {:>12} {:>9}  kind",

@@ -3,14 +3,17 @@
 use super::subject::Subject;
 use super::text::extents;
 use crate::args::InfoArguments;
-use crate::error::{Failure, WithPath};
+use crate::error::Failure;
 use crate::kind::Kind;
+use crate::output::with_final_names;
 use crate::results::Results;
 use crate::size::with_unit;
+use crate::store;
 use crate::terminal::Terminal;
+use crate::transfer::Seekable;
+use crate::walk::{Found, with_members};
 use serde::Serialize;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// A file. In JSON: these keys; values that a file does not have are null.
 #[derive(Serialize)]
@@ -63,6 +66,12 @@ struct Walk<'a> {
 impl Walk<'_> {
     /// Adds the file at `path`, which must be a Blosc2 file, or the files in the directory there.
     fn add_argument(&mut self, path: &Path) {
+        if store::is_store(path) {
+            return match with_members(&[path.to_owned()]) {
+                Ok(members) => members.iter().for_each(|member| self.add_file(member)),
+                Err(failure) => self.report(&failure),
+            };
+        }
         match Kind::of(path) {
             Ok(Kind::Directory) => self.add_directory(path),
             Ok(_) => self.add_file(path),
@@ -70,30 +79,18 @@ impl Walk<'_> {
         }
     }
 
-    /// Adds the Blosc2 files in a directory, and in the directories in it. Symbolic links are left out.
+    /// Adds the Blosc2 files in a directory, and in the directories in it.
     fn add_directory(&mut self, directory: &Path) {
-        // A list instead of recursion, so that the depth of the directories has no limit.
-        let mut pending = vec![directory.to_owned()];
-        while let Some(path) = pending.pop() {
-            match self.kind(&path) {
-                Some(Kind::Directory) => match sorted_entries(&path) {
-                    Ok(entries) => pending.extend(entries.into_iter().rev()),
-                    Err(failure) => self.report(&failure),
-                },
-                Some(Kind::Frame | Kind::FrameDirectory | Kind::Chunk) => self.add_file(&path),
-                Some(Kind::Other) | None => {}
-            }
-        }
-    }
-
-    /// Returns what `path` holds; `None` if that was reported as an error.
-    fn kind(&mut self, path: &Path) -> Option<Kind> {
-        Kind::of(path).map_err(|failure| self.report(&failure)).ok()
+        let is_blosc2 = |kind, _: &Path| matches!(kind, Kind::Frame | Kind::FrameDirectory | Kind::Chunk);
+        let found = Found::in_directory(directory, self.terminal, is_blosc2);
+        self.is_whole &= found.is_whole;
+        found.files.iter().for_each(|path| self.add_file(path));
     }
 
     fn add_file(&mut self, path: &Path) {
-        match Subject::open(path) {
-            Ok(subject) => self.rows.push(Row::new(&subject)),
+        let opened = Seekable::new(path).and_then(|file| Ok((Subject::open(file.path())?, file)));
+        match opened {
+            Ok((subject, _file)) => self.rows.push(Row::new(&subject)),
             Err(failure) => self.report(&failure),
         }
     }
@@ -104,25 +101,10 @@ impl Walk<'_> {
     }
 }
 
-/// Returns the files and directories in a directory, sorted by name.
-fn sorted_entries(directory: &Path) -> Result<Vec<PathBuf>, Failure> {
-    let mut paths = Vec::new();
-    for entry in fs::read_dir(directory).with_path(directory)? {
-        let entry = entry.with_path(directory)?;
-        let file_type = entry.file_type().with_path(directory)?;
-        // Neither symbolic links nor devices and pipes.
-        if file_type.is_file() || file_type.is_dir() {
-            paths.push(entry.path());
-        }
-    }
-    paths.sort();
-    Ok(paths)
-}
-
 impl Row {
     fn new(subject: &Subject) -> Row {
         Row {
-            path: subject.path.display().to_string(),
+            path: with_final_names(&subject.path.display().to_string()),
             kind: subject.type_name(),
             storage: subject.storage(),
             shape: subject.array().map(|array| array.shape().to_vec()),

@@ -1,0 +1,166 @@
+//! Arguments of compression.
+
+use crate::error::Failure;
+use crate::size::Size;
+use blosc2::{Codec, Filter, Params, Split};
+use clap::{Args, ValueEnum};
+
+/// Parameters of compression.
+#[derive(Debug, Args)]
+pub(crate) struct CompressionArguments {
+    /// Codec: blosclz, lz4, lz4hc, zlib, zstd [default: zstd]
+    #[arg(short, long, env = "BLOSC_COMPRESSOR", hide_env_values = true)]
+    pub codec: Option<Codec>,
+    /// Level, 0 (none) to 9 (smallest) [default: 5]
+    #[arg(short, long, env = "BLOSC_CLEVEL", hide_env_values = true, value_parser = clap::value_parser!(u8).range(0..=9))]
+    pub level: Option<u8>,
+    /// Filters, separated by commas: shuffle, bitshuffle, delta, bytedelta, trunc_prec:N, int_trunc:N, none [default:
+    /// shuffle for items of more than one byte]
+    #[arg(
+        long, env = "BLOSC_SHUFFLE", hide_env_values = true, value_delimiter = ',', value_parser = parse_filter
+    )]
+    pub filters: Option<Vec<FilterArgument>>,
+    /// Size of a block in bytes, for example 64K [default: chosen by codec and level]
+    #[arg(long, value_name = "SIZE")]
+    pub blocksize: Option<Size>,
+    /// Compress the streams of a block with a dictionary for each chunk: of zstd and lz4, for many small blocks
+    #[arg(long)]
+    pub dict: bool,
+    /// Compress each byte of items as a stream of its own, after a shuffle [default: for blosclz, lz4 and zstd up to level 5]
+    #[arg(long, value_name = "WHEN")]
+    pub split: Option<SplitWhen>,
+    /// Allow filters and codecs that change the content: trunc_prec, int_trunc, ndmean, zfp_acc, zfp_prec, zfp_rate
+    #[arg(long)]
+    pub lossy: bool,
+}
+
+/// The condition for streams of single bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SplitWhen {
+    Always,
+    Never,
+    /// Where it usually makes chunks smaller
+    Auto,
+}
+
+impl SplitWhen {
+    fn split(self) -> Split {
+        match self {
+            SplitWhen::Always => Split::Always,
+            SplitWhen::Never => Split::Never,
+            SplitWhen::Auto => Split::Auto,
+        }
+    }
+}
+
+/// A filter, or `none`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FilterArgument(pub Option<Filter>);
+
+pub(crate) fn parse_filter(text: &str) -> Result<FilterArgument, String> {
+    // The second is the spelling of `BLOSC_SHUFFLE`.
+    if text == "none" || text == "NOSHUFFLE" {
+        return Ok(FilterArgument(None));
+    }
+    text.parse().map(|filter| FilterArgument(Some(filter))).map_err(|error: blosc2::Error| error.to_string())
+}
+
+impl CompressionArguments {
+    /// Returns the parameters for items of `typesize` bytes; those that are not given have the defaults of the command.
+    pub(crate) fn params(&self, typesize: usize, threads: usize) -> Params {
+        let default = if typesize > 1 { vec![Filter::Shuffle] } else { Vec::new() };
+        let filters =
+            self.filters.as_ref().map_or(default, |filters| filters.iter().filter_map(|f| f.0).collect());
+        Params::new()
+            .codec(self.codec.unwrap_or(Codec::Zstd))
+            .level(self.level.unwrap_or(5))
+            .filters(filters)
+            .typesize(typesize)
+            .threads(threads)
+            .blocksize(self.blocksize.map_or(0, |size| size.0))
+            .dictionary(self.dict)
+            .split(self.split.map_or(Split::default(), SplitWhen::split))
+    }
+
+    /// Checks the parameters of a file. Returns the name of a filter or codec that does not keep the content.
+    ///
+    /// # Errors
+    /// Without `--lossy`, if there is one; a dictionary with a codec that has none.
+    pub(crate) fn check(&self, params: &Params) -> Result<Option<String>, Failure> {
+        let codec = params.get_codec();
+        if self.dict && !matches!(codec, Codec::Lz4 | Codec::Lz4Hc | Codec::Zstd) {
+            return Err(Failure::usage(format!(
+                "--dict with {codec}, expected zstd, lz4 or lz4hc, which have dictionaries"
+            )));
+        }
+        let part = lossy_part(params);
+        match &part {
+            Some(part) if !self.lossy => Err(Failure::usage(format!(
+                "{part} changes the content, expected --lossy, or other --filters and --codec"
+            ))),
+            _ => Ok(part),
+        }
+    }
+
+    /// Returns `params` with those that are given.
+    pub(crate) fn changed(&self, mut params: Params) -> Params {
+        if let Some(codec) = self.codec {
+            params = params.codec(codec).codec_meta(0).blocksize(0);
+        }
+        if let Some(level) = self.level {
+            params = params.level(level).blocksize(0);
+        }
+        if let Some(filters) = &self.filters {
+            params = params.filters(filters.iter().filter_map(|filter| filter.0));
+        }
+        if let Some(size) = self.blocksize {
+            params = params.blocksize(size.0);
+        }
+        if self.dict {
+            params = params.dictionary(true);
+        }
+        if let Some(when) = self.split {
+            params = params.split(when.split());
+        }
+        params
+    }
+}
+
+/// Returns the name of a filter or codec that does not keep the content.
+fn lossy_part(params: &Params) -> Option<String> {
+    let is_lossy = |filter: &&Filter| {
+        matches!(filter, Filter::TruncatePrecision(_) | Filter::TruncateInteger(_) | Filter::NdMean(_))
+    };
+    if let Some(filter) = params.get_filters().iter().find(is_lossy) {
+        return Some(format!("the filter {filter}"));
+    }
+    let codec = params.get_codec();
+    matches!(codec, Codec::ZfpAccuracy | Codec::ZfpPrecision | Codec::ZfpRate)
+        .then(|| format!("the codec {codec}"))
+}
+
+/// Checksums of the Blosc2 files that are written.
+#[derive(Debug, Args)]
+pub(crate) struct ChecksumArguments {
+    /// Checksums in the new file, with which every changed byte is found [default: BLOSC2_CHECKSUMS, otherwise on]
+    #[arg(long, value_name = "SWITCH")]
+    pub checksums: Option<Switch>,
+}
+
+/// A choice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Switch {
+    On,
+    Off,
+}
+
+impl ChecksumArguments {
+    /// Calls `write`, which writes a file in place of one that had checksums, or of none.
+    pub(crate) fn apply<R>(&self, had_checksums: bool, write: impl FnOnce() -> R) -> R {
+        match self.checksums {
+            Some(switch) => blosc2::with_checksums(switch == Switch::On, write),
+            None if had_checksums => blosc2::with_checksums(true, write),
+            None => write(),
+        }
+    }
+}

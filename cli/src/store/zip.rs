@@ -1,0 +1,65 @@
+//! Frames in a zip file.
+
+use super::embedded;
+use super::member::{Member, Place, key_of};
+use crate::error::{Failure, WithPath};
+use rawzip::{CompressionMethod, RECOMMENDED_BUFFER_SIZE, ZipArchive};
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::Range;
+use std::path::Path;
+
+/// Returns the members of a zip file.
+pub(super) fn members(store: &Path) -> Result<Vec<Member>, Failure> {
+    let mut members = Vec::new();
+    for (name, range) in entries(store)? {
+        match key_of(&name, store)? {
+            Some(key) => members.push(Member { key, place: Place::Inside(store.to_owned(), range) }),
+            None => members.extend(embedded::members(store, range.start)?),
+        }
+    }
+    Ok(members)
+}
+
+/// Returns the names of the files in a zip file, and their places in bytes.
+fn entries(store: &Path) -> Result<Vec<(String, Range<u64>)>, Failure> {
+    let invalid = |error: rawzip::Error| Failure::file(store, format_args!("no zip file: {error}"));
+    let file = File::open(store).with_path(store)?;
+    let mut buffer = vec![0; RECOMMENDED_BUFFER_SIZE];
+    let archive = ZipArchive::from_file(file, &mut buffer).map_err(invalid)?;
+    let mut found = Vec::new();
+    let mut entries = archive.entries(&mut buffer);
+    while let Some(entry) = entries.next_entry().map_err(invalid)? {
+        if entry.is_dir() {
+            continue;
+        }
+        let name = String::from_utf8_lossy(entry.file_path().as_ref()).into_owned();
+        if entry.compression_method() != CompressionMethod::STORE {
+            return Err(Failure::file(
+                store,
+                format!("entry {name:?} is compressed by the zip file, expected one that is stored"),
+            ));
+        }
+        found.push((name, entry.wayfinder()));
+    }
+    found
+        .into_iter()
+        .map(|(name, wayfinder)| {
+            let (start, end) = archive.get_entry(wayfinder).map_err(invalid)?.compressed_data_range();
+            Ok((name, start..end))
+        })
+        .collect()
+}
+
+/// Writes a range of a file to a new file.
+pub(super) fn extract(source: &Path, range: &Range<u64>, path: &Path) -> Result<(), Failure> {
+    let mut file = File::open(source).with_path(source)?;
+    file.seek(SeekFrom::Start(range.start)).with_path(source)?;
+    let mut new = File::create_new(path).with_path(path)?;
+    let len = range.end.saturating_sub(range.start);
+    let copied = io::copy(&mut file.take(len), &mut new).with_path(path)?;
+    if copied < len {
+        return Err(Failure::file(source, format!("{copied} bytes of an entry, expected {len}")));
+    }
+    Ok(())
+}
