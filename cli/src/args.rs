@@ -1,11 +1,12 @@
 //! The arguments of the command.
 
 mod compression;
+mod examples;
 mod files;
 mod old_spellings;
 mod values;
 
-pub(crate) use compression::{ChecksumArguments, CompressionArguments, FilterArgument, parse_filter};
+pub(crate) use compression::{ChecksumArguments, CompressionArguments, FilterArgument, codecs, filters};
 pub(crate) use files::{DurabilityArguments, FileArguments, SparseArguments, ThreadArguments};
 pub(crate) use old_spellings::with_new_spellings;
 pub(crate) use values::{ValueArguments, ValueFormat};
@@ -45,7 +46,11 @@ pub(crate) fn command() -> clap::Command {
         }
     };
     let keeps = |verb: clap::Command| verb.mut_args(as_before);
-    Arguments::command().mut_subcommand("recompress", keeps).mut_subcommand("repair", keeps)
+    let command = Arguments::command().mut_subcommand("recompress", keeps).mut_subcommand("repair", keeps);
+    command.mut_subcommands(|verb| match examples::of(verb.get_name()) {
+        Some(text) => verb.after_help(text),
+        None => verb,
+    })
 }
 
 /// The arguments of [`CompressionArguments`] with a default.
@@ -349,13 +354,13 @@ pub(crate) struct BenchArguments {
     #[arg(short, long, value_parser = clap::value_parser!(u8).range(1..))]
     pub typesize: Option<u8>,
     /// Codecs, separated by commas
-    #[arg(short, long, value_delimiter = ',', default_value = "blosclz,lz4,lz4hc,zlib,zstd")]
+    #[arg(short, long, value_delimiter = ',', default_value = "blosclz,lz4,lz4hc,zlib,zstd", value_parser = codecs())]
     pub codecs: Vec<Codec>,
     /// Levels, separated by commas
     #[arg(short, long, value_delimiter = ',', default_value = "1,5,9", value_parser = clap::value_parser!(u8).range(0..=9))]
     pub levels: Vec<u8>,
     /// Filters, separated by commas, each alone
-    #[arg(long, value_delimiter = ',', default_value = "none,shuffle,bitshuffle", value_parser = parse_filter)]
+    #[arg(long, value_delimiter = ',', default_value = "none,shuffle,bitshuffle", value_parser = filters())]
     pub filters: Vec<FilterArgument>,
     /// Size of a chunk in bytes
     #[arg(long, value_name = "SIZE", default_value = "4M")]

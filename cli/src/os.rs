@@ -89,3 +89,10 @@ pub(crate) fn stdout_file() -> io::Result<File> {
     #[cfg(windows)]
     return Ok(std::os::windows::io::AsHandle::as_handle(&io::stdout()).try_clone_to_owned()?.into());
 }
+
+/// Returns the limit for the address space of the process in bytes (`ulimit -v`), if the system states one.
+pub(crate) fn address_space_limit() -> Option<u64> {
+    let limits = std::fs::read_to_string("/proc/self/limits").ok()?;
+    let line = limits.lines().find_map(|line| line.strip_prefix("Max address space"))?;
+    line.split_whitespace().next()?.parse().ok()
+}

@@ -174,6 +174,7 @@ fn an_empty_file_and_lossy_filters_are_errors_and_a_small_file_is_not() {
         let ran = blosc2(dir.path(), &["bench", "small", arguments[0], arguments[1]]);
         assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{}", ran.stderr);
     }
-    let ran = blosc2(dir.path(), &["bench", "small", "-c", "zstd", "-l", "1", "--filters", "none", "-t", "1"]);
+    let ran =
+        blosc2(dir.path(), &["bench", "small", "-c", "zstd", "-l", "1", "--filters", "none", "-t", "1"]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
 }

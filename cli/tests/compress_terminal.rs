@@ -146,3 +146,68 @@ fn the_benchmark_draws_its_chart() {
     let plot = printed.split_once("ratio (content / compressed)").expect("a chart").1;
     assert!(plot.lines().all(|line| line.chars().count() <= 80), "{printed}");
 }
+
+/// While the reader of the pipe stops, the bar shows a part of the bytes.
+#[test]
+fn the_bar_of_a_file_counts_bytes() {
+    let cli = Cli::new();
+    let directory = cli.path("");
+    cli.write("numbers", &commands::numbers(64 << 20));
+    let program = |words: &str| {
+        let script = format!("\"$@\" {words} | {{ head -c 9000000; sleep 3; cat; }} >/dev/null");
+        let mut words: Vec<OsString> = ["sh", "-c", &script, "sh"].map(OsString::from).to_vec();
+        words.extend(blosc2_words());
+        run_words_in_terminal(&directory, &words, &[], &[])
+    };
+    cli.succeed(&["compress", "-q", "numbers"], b"");
+    let (code, printed) = program("decompress numbers.b2frame -o -");
+    assert_eq!(code, 0, "{printed}");
+    // A part of all bytes, not of one file.
+    let counts = printed.match_indices("/64.00 MiB").map(|(at, _)| {
+        let start = printed[..at].rfind(' ').unwrap_or(0);
+        let start = printed[..start].rfind(' ').unwrap_or(0);
+        printed[start..at].trim().to_owned()
+    });
+    let counts: Vec<String> = counts.collect();
+    assert!(counts.iter().any(|count| count.ends_with("MiB") && !count.starts_with("64")), "{printed:?}");
+}
+
+#[test]
+fn values_on_a_terminal_are_the_edges_in_columns() {
+    let cli = Cli::new();
+    let directory = cli.path("");
+    let items: Vec<i32> = (0..2000).map(|n| if n == 0 { -1000 } else { n }).collect();
+    blosc2::Array::<i32>::builder([20, 100]).create_from(cli.path("a.b2nd"), &items).unwrap();
+    let (code, printed) = run_in_terminal(&directory, &["cat", "a.b2nd"]);
+    assert_eq!(code, 0);
+    let lines: Vec<&str> = printed.lines().map(str::trim_end).collect();
+    assert_eq!(lines.len(), 7, "{printed:?}");
+    assert_eq!(lines[0], "-1000     1     2 ...    97    98    99");
+    assert_eq!(lines[3], "...");
+    assert_eq!(lines[6], " 1900  1901  1902 ...  1997  1998  1999");
+    let (_, printed) = run_in_terminal(&directory, &["cat", "--all", "a.b2nd"]);
+    assert_eq!(printed.lines().count(), 20);
+    // In a pipe, all values are printed.
+    assert_eq!(String::from_utf8(cli.succeed(&["cat", "a.b2nd"], b"")).unwrap().lines().count(), 20);
+}
+
+/// A thread for which there is no memory is no panic.
+#[cfg(target_os = "linux")]
+#[test]
+fn threads_fit_into_the_address_space() {
+    let cli = Cli::new();
+    cli.write("numbers", &commands::numbers(20 << 20));
+    for kibibytes in [60_000, 80_000, 120_000, 200_000, 400_000, 1_000_000] {
+        let script =
+            format!("ulimit -v {kibibytes}; exec \"$@\" compress -q -f -T 2000 --blocksize 1K -t 4 numbers");
+        let output = std::process::Command::new("sh")
+            .args(["-c", &script, "sh"])
+            .args(blosc2_words())
+            .current_dir(cli.path(""))
+            .output()
+            .unwrap();
+        let printed = commands::stderr(&output);
+        assert!(matches!(output.status.code(), Some(0 | 1)), "{kibibytes}: {:?} {printed}", output.status);
+        assert!(!printed.contains("panicked") && printed.lines().count() <= 1, "{kibibytes}: {printed}");
+    }
+}

@@ -3,21 +3,21 @@
 use crate::error::Failure;
 use crate::size::Size;
 use blosc2::{Codec, Filter, Params, Split};
+use clap::builder::{PossibleValue, TypedValueParser};
 use clap::{Args, ValueEnum};
 
 /// Parameters of compression.
 #[derive(Debug, Args)]
 pub(crate) struct CompressionArguments {
-    /// Codec: blosclz, lz4, lz4hc, zlib, zstd [default: zstd]
-    #[arg(short, long, env = "BLOSC_COMPRESSOR", hide_env_values = true)]
+    /// Codec [default: zstd]
+    #[arg(short, long, env = "BLOSC_COMPRESSOR", hide_env_values = true, value_parser = codecs())]
     pub codec: Option<Codec>,
     /// Level, 0 (none) to 9 (smallest) [default: 5]
     #[arg(short, long, env = "BLOSC_CLEVEL", hide_env_values = true, value_parser = clap::value_parser!(u8).range(0..=9))]
     pub level: Option<u8>,
-    /// Filters, separated by commas: shuffle, bitshuffle, delta, bytedelta, trunc_prec:N, int_trunc:N, none [default:
-    /// shuffle for items of more than one byte]
+    /// Filters, separated by commas [default: shuffle for items of more than one byte]
     #[arg(
-        long, env = "BLOSC_SHUFFLE", hide_env_values = true, value_delimiter = ',', value_parser = parse_filter
+        long, env = "BLOSC_SHUFFLE", hide_env_values = true, value_delimiter = ',', value_parser = filters()
     )]
     pub filters: Option<Vec<FilterArgument>>,
     /// Size of a block in bytes, for example 64K [default: chosen by codec and level]
@@ -51,6 +51,43 @@ impl SplitWhen {
             SplitWhen::Auto => Split::Auto,
         }
     }
+}
+
+/// A parser of values, of which completions and the help offer some.
+#[derive(Clone)]
+pub(crate) struct Offering<T> {
+    parse: fn(&str) -> Result<T, String>,
+    offered: &'static [&'static str],
+}
+
+impl<T: Clone + Send + Sync + 'static> TypedValueParser for Offering<T> {
+    type Value = T;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&clap::Arg>,
+        value: &std::ffi::OsStr,
+    ) -> Result<T, clap::Error> {
+        let parse = self.parse;
+        (move |text: &str| parse(text)).parse_ref(command, argument, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(self.offered.iter().map(|name| PossibleValue::new(*name))))
+    }
+}
+
+/// Returns the parser of codecs, also of those that are not offered.
+pub(crate) fn codecs() -> Offering<Codec> {
+    let parse = |text: &str| text.parse().map_err(|error: blosc2::Error| error.to_string());
+    Offering { parse, offered: &["blosclz", "lz4", "lz4hc", "zlib", "zstd"] }
+}
+
+/// Returns the parser of filters.
+pub(crate) fn filters() -> Offering<FilterArgument> {
+    let offered = &["shuffle", "bitshuffle", "delta", "bytedelta", "trunc_prec:N", "int_trunc:N", "none"];
+    Offering { parse: parse_filter, offered }
 }
 
 /// A filter, or `none`.

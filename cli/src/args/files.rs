@@ -1,5 +1,6 @@
 //! Arguments for files that are written, and for threads.
 
+use crate::os::address_space_limit;
 use blosc2::Durability;
 use clap::{Args, ValueEnum};
 
@@ -55,11 +56,17 @@ pub(crate) struct ThreadArguments {
     pub threads: Option<u16>,
 }
 
+/// Address space in bytes for one thread: its stack of 2 MiB, and memory for its blocks. With less, the standard library
+/// ends the process when a small allocation fails (`ulimit -v 50000; blosc2 compress -T 2000 --blocksize 1K`).
+const THREAD_NBYTES: u64 = 32 << 20;
+
 impl ThreadArguments {
-    /// Returns the number of threads.
+    /// Returns the number of threads, at most as many as fit into the address space of the process.
     pub(crate) fn count(&self) -> usize {
         let processors = || std::thread::available_parallelism().map_or(1, usize::from);
-        self.threads.map_or_else(processors, usize::from)
+        let count = self.threads.map_or_else(processors, usize::from);
+        let most = address_space_limit().map_or(u64::MAX, |limit| limit / THREAD_NBYTES);
+        count.min(usize::try_from(most).unwrap_or(usize::MAX)).max(1)
     }
 }
 
