@@ -81,6 +81,37 @@ impl AnyArray {
         Ok(&self.core)
     }
 
+    pub(crate) fn core_to_change(&mut self) -> Result<&Arc<ArrayHandle>> {
+        self.core_mut()?;
+        Ok(&self.core)
+    }
+
+    /// Reads the shape again, or takes the array back that was there before a transaction.
+    pub(crate) fn end_transaction(&mut self, before: Option<ArrayHandle>) {
+        if let Some(before) = before {
+            self.core = Arc::new(before);
+        }
+        // A failure is that of the next call, too.
+        let _ = self.refresh();
+    }
+
+    fn settings(&self) -> ArraySettings<'_> {
+        ArraySettings {
+            shape: &self.shape,
+            chunkshape: &self.chunkshape,
+            blockshape: &self.blockshape,
+            dtype: &self.dtype,
+            dtype_format: self.dtype_format,
+            metalayers: &[],
+        }
+    }
+
+    pub(crate) fn copy_in_memory(&self) -> Result<ArrayHandle> {
+        let is_contiguous = self.info()?.is_contiguous;
+        let place = NewStorage { path: None, is_contiguous, access: FileAccess::Plain };
+        Ok(self.core.copy(&place, None, &self.settings())?)
+    }
+
     /// Runs a change of the shape.
     fn change_shape<R>(&mut self, change: impl FnOnce(&ArrayHandle) -> blosc2_core::Result<R>) -> Result<R> {
         let done = change(self.core_mut()?);
@@ -287,18 +318,10 @@ impl AnyArray {
     /// # Errors
     /// `FileOpen`, `Failure` if the file exists or cannot be written; those of reading.
     pub fn copy_to(&self, path: impl AsRef<Path>, params: Option<&Params>) -> Result<AnyArray> {
-        let settings = ArraySettings {
-            shape: &self.shape,
-            chunkshape: &self.chunkshape,
-            blockshape: &self.blockshape,
-            dtype: &self.dtype,
-            dtype_format: self.dtype_format,
-            metalayers: &[],
-        };
         let place = NewStorage { path: Some(path.as_ref()), is_contiguous: true, access: FileAccess::Plain };
         let compress =
             params.map(|params| params.clone().typesize(self.typesize()).settings()).transpose()?;
-        let core = self.core.copy(&place, compress.as_ref(), &settings)?;
+        let core = self.core.copy(&place, compress.as_ref(), &self.settings())?;
         Ok(AnyArray::from_core(core, true))
     }
 

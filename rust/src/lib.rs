@@ -49,6 +49,7 @@
 
 mod array;
 mod array_builder;
+mod array_transaction;
 mod chunk;
 mod content;
 mod damage;

@@ -456,10 +456,10 @@ impl SuperChunk {
 }
 
 /// A transaction that is open; it is closed on drop, also if the changes panic.
-struct Bracket<'a>(SuperChunkRef<'a>);
+pub(crate) struct Bracket<'a>(pub(crate) SuperChunkRef<'a>);
 
 impl Bracket<'_> {
-    fn end(self) -> Result<()> {
+    pub(crate) fn end(self) -> Result<()> {
         let ended = self.0.unlock();
         std::mem::forget(self);
         Ok(ended?)

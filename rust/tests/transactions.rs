@@ -1,6 +1,6 @@
-//! Transactions of super-chunks that fail, in every kind of storage.
+//! Transactions of super-chunks and arrays that fail, in every kind of storage.
 
-use blosc2::{Durability, Error, ErrorKind, OpenOptions, Params, Result, SuperChunk};
+use blosc2::{Array, Durability, Error, ErrorKind, OpenOptions, Params, Result, SuperChunk};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -152,4 +152,58 @@ fn a_super_chunk_that_was_opened_for_reading_has_no_transaction() {
     fill(&mut SuperChunk::create(&path, &params()).unwrap());
     let mut schunk = SuperChunk::open(&path).unwrap();
     assert_eq!(schunk.transaction(|_| Ok(())).unwrap_err().kind(), ErrorKind::FileWrite);
+}
+
+/// Changes of the shape, of items and of a metalayer.
+fn change_array(array: &mut Array<i32>) -> Result<()> {
+    array.resize(&[6, 5])?;
+    array.write((2.., 1), &[-1, -2, -3, -4])?;
+    array.append(0, &[7; 10])?;
+    array.metalayers_mut()?.set_variable("rows", b"more")
+}
+
+#[test]
+fn arrays_have_their_shape_and_items_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let items: Vec<i32> = (0..20).collect();
+    let builder = || Array::<i32>::builder([4, 5]).chunks([2, 3]).blocks([1, 2]);
+    let mut arrays = vec![(builder().in_memory_from(&items).unwrap(), None)];
+    for (n, durability) in [Durability::Off, Durability::Kill, Durability::Power].into_iter().enumerate() {
+        for directory in [false, true] {
+            let path = folder.path().join(format!("{n}{directory}"));
+            let builder = builder().directory(directory).durability(durability);
+            arrays.push((builder.create_from(&path, &items).unwrap(), Some(path)));
+        }
+    }
+    for (mut array, path) in arrays {
+        let is_as_before = |array: &Array<i32>| {
+            assert_eq!(array.shape(), [4, 5], "{path:?}");
+            assert_eq!(array.read(..).unwrap(), items, "{path:?}");
+            assert_eq!(array.metalayers().unwrap().variable("rows").unwrap(), None, "{path:?}");
+        };
+        let error = array.transaction(|array| change_array(array).and(Err::<(), _>(failure()))).unwrap_err();
+        assert_eq!(error.to_string(), "the program gives up");
+        is_as_before(&array);
+        let panics = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            array.transaction(|array| -> Result<()> {
+                change_array(array).unwrap();
+                panic!("the program panics")
+            })
+        }));
+        assert!(panics.is_err());
+        is_as_before(&array);
+        if let Some(path) = &path {
+            is_as_before(&Array::open(path).unwrap());
+        }
+
+        array.transaction(change_array).unwrap();
+        let is_changed = |array: &Array<i32>| {
+            assert_eq!(array.shape(), [8, 5], "{path:?}");
+            assert_eq!(array.read((.., 1)).unwrap(), [1, 6, -1, -2, -3, -4, 7, 7], "{path:?}");
+        };
+        is_changed(&array);
+        if let Some(path) = &path {
+            is_changed(&Array::open(path).unwrap());
+        }
+    }
 }

@@ -148,21 +148,26 @@ fn append_rows(
     ranges[axis].start = old_shape[axis];
     let nbytes = source.header.nbytes().map_err(|error| Failure::file(name, error))?;
     let progress = terminal.progress("append", Some(nbytes));
-    array.resize(&shape).with_path(path)?;
-    let mut write = || {
+    let (chunkshape, typesize) = (array.chunkshape().to_vec(), array.typesize());
+    // A failure of the input, which is none of the library.
+    let mut failure = None;
+    let appended = array.transaction(|array| {
+        array.resize(&shape)?;
         let mut items = Vec::new();
-        for current in Boxes::of_chunks(&ranges, array.chunkshape(), array.typesize(), BOX_NBYTES) {
-            source.read_box(&relative_to(&current, &ranges), &mut items)?;
-            array.write_bytes(&current, &items).with_path(path)?;
+        for current in Boxes::of_chunks(&ranges, &chunkshape, typesize, BOX_NBYTES) {
+            if let Err(error) = source.read_box(&relative_to(&current, &ranges), &mut items) {
+                failure = Some(error);
+                return Err(io::Error::other("the rows cannot be read").into());
+            }
+            array.write_bytes(&current, &items)?;
             progress.add(items.len() as u64);
         }
         Ok(nbytes)
-    };
-    let written = write();
-    if written.is_err() {
-        array.resize(&old_shape).with_path(path)?;
+    });
+    match failure {
+        Some(failure) => Err(failure),
+        None => appended.with_path(path),
     }
-    written
 }
 
 fn input_name(input: &Path) -> &Path {
