@@ -613,7 +613,7 @@ fn instrumented_chunks_contain_one_record_per_stream() {
         assert_eq!(rc, 32 + 4 + 4 + 16, "{}", library.name);
         let records = decompress(library, 1, &dest[..rc as usize], 16).expect("a record");
         assert_eq!(
-            f32::from_le_bytes(records[..4].try_into().expect("four bytes")),
+            f32::from_ne_bytes(records[..4].try_into().expect("four bytes")),
             250.0 / 254.0,
             "{}",
             library.name

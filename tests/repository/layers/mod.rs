@@ -34,7 +34,7 @@ const LAYERS: &[&[&str]] = &[
 const RUST_LAYERS: &[&[&str]] = &[
     &["lib"],
     &["grid", "ndarray"],
-    &["array_builder"],
+    &["array_builder", "array_transaction"],
     &["options", "view"],
     &["array", "reader", "writer"],
     &["super_chunk", "frame"],
