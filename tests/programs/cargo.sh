@@ -30,6 +30,6 @@ selected='--exclude blosc2-safe --lib --bins'
 case $REAL_PROFILE in dev) built=$REAL_TARGET/debug ;; *) built=$REAL_TARGET/$REAL_PROFILE ;; esac
 case $package:$example in
   blosc2-cli:) exec "$built/blosc2" "$@" ;;
-  blosc2:?*) exec "$built/examples/$example" "$@" ;;
+  blosc2-safe:?*) exec "$built/examples/$example" "$@" ;;
   *) echo "the program of the package $package is not for this test" >&2; exit 1 ;;
 esac
