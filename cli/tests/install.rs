@@ -38,6 +38,10 @@ fn completions_are_written_for_five_shells() {
     assert_eq!(names.len(), 5, "{:?}", names.keys());
     for name in ["blosc2.bash", "_blosc2", "blosc2.fish"] {
         // The values of an option are offered.
-        assert!(names[name].contains("lz4hc") && names[name].contains("bytedelta"), "{name}: {}", names[name]);
+        assert!(
+            names[name].contains("lz4hc") && names[name].contains("bytedelta"),
+            "{name}: {}",
+            names[name]
+        );
     }
 }
