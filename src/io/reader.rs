@@ -58,7 +58,7 @@ impl OpenFile {
 
     /// Returns whether the descriptor was closed, or now belongs to another file.
     fn is_lost(&self) -> bool {
-        self.stream().as_file().and_then(native::identity) != Some(self.identity)
+        !self.stream().as_file().is_some_and(|file| os::has_identity(file, self.identity))
     }
 }
 

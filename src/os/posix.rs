@@ -23,6 +23,11 @@ mod calls {
     pub(super) use libc::{fopen, fseeko, fstat, ftello, ftruncate, off_t, pread, pwrite, pwritev, stat};
 }
 
+/// Returns whether `file` is open, and has that identity.
+pub(crate) fn has_identity(file: &File, identity: (u64, u64)) -> bool {
+    FileStat::of(file).is_some_and(|found| found.identity == identity)
+}
+
 /// Whether a directory can be renamed while a file in it is open.
 pub(crate) const RENAMES_DIRECTORIES_IN_USE: bool = true;
 

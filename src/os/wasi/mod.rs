@@ -7,9 +7,9 @@ pub(crate) use super::absent::{
 };
 pub(super) use super::posix::open_to_sync;
 pub(crate) use super::posix::{
-    RENAMES_DIRECTORIES_IN_USE, elapsed_nanoseconds, len_of_stream_file, monotonic_now, open_stream,
-    path_from_c, path_from_vec, read_at, read_stream_at, stream_len, truncate_stream, unlock_file,
-    write_stream_at, write_vectored_at,
+    RENAMES_DIRECTORIES_IN_USE, elapsed_nanoseconds, has_identity, len_of_stream_file, monotonic_now,
+    open_stream, path_from_c, path_from_vec, read_at, read_stream_at, stream_len, truncate_stream,
+    unlock_file, write_stream_at, write_vectored_at,
 };
 
 use super::posix::read_clock;

@@ -147,6 +147,12 @@ pub(crate) fn open_to_sync(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).open(path)
 }
 
+/// Returns whether `file` is open, and has that number in its volume. Wine reports another volume for a file that was renamed
+/// while it is open.
+pub(crate) fn has_identity(file: &File, identity: (u64, u64)) -> bool {
+    FileStat::of(file).is_some_and(|found| found.identity.1 == identity.1)
+}
+
 /// Whether a directory can be renamed while a file in it is open.
 pub(crate) const RENAMES_DIRECTORIES_IN_USE: bool = false;
 
