@@ -27,10 +27,13 @@ fn invalid_metalayers_give_an_error_or_items() {
         let mut spec = ArraySpec::new(&[40, 60], &[20, 30], &[10, 15], typesize);
         let (filters, filters_meta) = pipeline(filters);
         spec.params = Params { codec, codec_meta, typesize, filters, filters_meta, ..Params::default() };
-        let items = match typesize {
+        let mut items = match typesize {
             1 => crate::repeated_cells(spec.nbytes()),
             _ => Data::SmoothFloats.generate(random, typesize as usize, spec.nbytes()),
         };
+        if cfg!(target_endian = "big") {
+            items.chunks_exact_mut(typesize as usize).for_each(<[u8]>::reverse);
+        }
         let array = spec.create_from_buffer(ours, &items);
         let good = array.schunk().meta_get("b2nd").expect("the metalayer");
         let (mut frame, _) = array.to_cframe().expect("a frame");

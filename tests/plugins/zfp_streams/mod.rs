@@ -89,8 +89,8 @@ impl Case {
         let mut cells = std::collections::BTreeMap::<Vec<usize>, f64>::new();
         for (at, bytes) in block.chunks_exact(self.typesize as usize).enumerate() {
             let value = match self.typesize {
-                4 => f64::from(f32::from_le_bytes(bytes.try_into().expect("a float"))),
-                _ => f64::from_le_bytes(bytes.try_into().expect("a double")),
+                4 => f64::from(f32::from_ne_bytes(bytes.try_into().expect("a float"))),
+                _ => f64::from_ne_bytes(bytes.try_into().expect("a double")),
             };
             let (mut rest, mut cell) = (at, Vec::new());
             for &extent in self.blockshape.iter().rev() {
@@ -110,8 +110,8 @@ impl Case {
 /// Converts the values of a stream to numbers.
 fn parse_floats(typesize: i32, bytes: &[u8]) -> Vec<f64> {
     let value = |bytes: &[u8]| match typesize {
-        4 => f64::from(f32::from_le_bytes(bytes.try_into().expect("a float"))),
-        _ => f64::from_le_bytes(bytes.try_into().expect("a double")),
+        4 => f64::from(f32::from_ne_bytes(bytes.try_into().expect("a float"))),
+        _ => f64::from_ne_bytes(bytes.try_into().expect("a double")),
     };
     bytes.chunks_exact(typesize as usize).map(value).collect()
 }

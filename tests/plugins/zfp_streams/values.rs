@@ -59,8 +59,8 @@ impl Values {
                 Values::Integers => random.below(200) as f64 - 100.0,
             };
             match typesize {
-                4 => bytes.extend_from_slice(&(value as f32).to_le_bytes()),
-                _ => bytes.extend_from_slice(&value.to_le_bytes()),
+                4 => bytes.extend_from_slice(&(value as f32).to_ne_bytes()),
+                _ => bytes.extend_from_slice(&value.to_ne_bytes()),
             }
         }
         bytes

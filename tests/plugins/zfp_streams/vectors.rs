@@ -7,8 +7,8 @@ use crate::support::{crc32, hex};
 fn float_bytes(typesize: i32, values: impl Iterator<Item = f64>) -> Vec<u8> {
     values
         .flat_map(|value| match typesize {
-            4 => (value as f32).to_le_bytes().to_vec(),
-            _ => value.to_le_bytes().to_vec(),
+            4 => (value as f32).to_ne_bytes().to_vec(),
+            _ => value.to_ne_bytes().to_vec(),
         })
         .collect()
 }
