@@ -1,8 +1,10 @@
 //! Chunks of Blosc 1 (format 2, `blosc1.md` 5 to 7), for the crate `blosc1` of this workspace, which has the C functions
 //! of that library. Not a public interface: any release may change it.
 //!
-//! Owns the coding of blocks. The caller decides block size and split, checks arguments and headers, and maps errors to
-//! the codes of Blosc 1.
+//! Owns the coding of blocks, and the layout that a writer chooses. The caller checks arguments and headers, and maps errors
+//! to the codes of Blosc 1.
+
+pub mod layout;
 
 use crate::abi::{BLOSC_ALWAYS_SPLIT, BLOSC_NEVER_SPLIT};
 use crate::chunk::format::{MAX_FILTERS, filter_id, flag};

@@ -4,9 +4,9 @@
 
 use crate::environment;
 use crate::header::{BAD_ARGUMENT, CodeResult, FAILURE, HEADER_LEN, Header, MAX_BUFFERSIZE, NO_CODEC};
-use crate::layout::LayoutParams;
 use crate::settings::MAX_THREADS;
 use crate::streams::{blocks_with, check_streams, first_error};
+use blosc2_core::blosc1::layout::LayoutParams;
 use blosc2_core::blosc1::{self, ChunkSettings, Codec, Filter};
 use std::mem::MaybeUninit;
 

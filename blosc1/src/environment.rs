@@ -2,9 +2,9 @@
 //! reference takes it for 0, and ignores 22 (12.14).
 
 use crate::header::{CodeResult, FAILURE};
-use crate::layout::{ALWAYS_SPLIT, AUTO_SPLIT, FORWARD_COMPAT_SPLIT, NEVER_SPLIT};
 use crate::settings;
 use blosc2_core::blosc1::Codec;
+use blosc2_core::blosc1::layout::{ALWAYS_SPLIT, AUTO_SPLIT, FORWARD_COMPAT_SPLIT, NEVER_SPLIT};
 use std::ffi::{CStr, CString};
 
 /// Returns a copy of the value of a variable; `None` if it is not set.

@@ -1,7 +1,7 @@
 //! The 16 bytes at the start of a chunk, and the checks of a reader (2.2 to 2.4, 5).
 
-use crate::layout::MAX_BLOCKSIZE;
 use blosc2_core::blosc1::Codec;
+use blosc2_core::blosc1::layout::MAX_BLOCKSIZE;
 
 /// Length of a header in bytes.
 pub(crate) const HEADER_LEN: usize = 16;

@@ -8,7 +8,6 @@
 //! |---|---|
 //! | [`header`] | the 16 bytes at the start of a chunk, and the checks of a reader |
 //! | [`streams`] | the lengths of the streams of a chunk, checked before it is decoded |
-//! | [`layout`] | the block size and the split decision of a writer |
 //! | [`settings`] | the state of the process: threads, codec, block size, split mode |
 //! | [`environment`] | the environment variables |
 //! | [`chunk`] | compressing, decompressing and reading items, with the codes of Blosc 1 |
@@ -21,7 +20,6 @@ pub mod capi;
 mod chunk;
 mod environment;
 mod header;
-mod layout;
 mod settings;
 mod streams;
 #[cfg(test)]

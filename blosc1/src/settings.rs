@@ -1,6 +1,6 @@
 //! The state of the process (3.1). The settings are atomics: a change applies to later calls.
 
-use crate::layout::FORWARD_COMPAT_SPLIT;
+use blosc2_core::blosc1::layout::FORWARD_COMPAT_SPLIT;
 use blosc2_core::blosc1::{Codec, call_in_forked_children, end_threads};
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 

@@ -2,8 +2,8 @@
 //! the decoder of Blosc2 would accept.
 
 use crate::header::{CodeResult, DAMAGED_STREAM, DONT_SPLIT, FAILURE, HEADER_LEN, Header};
-use crate::layout::{MAX_SPLIT_TYPESIZE, MIN_SPLIT_ITEMS};
 use blosc2_core::blosc1;
+use blosc2_core::blosc1::layout::{MAX_SPLIT_TYPESIZE, MIN_SPLIT_ITEMS};
 use std::ops::Range;
 
 /// Length in bytes of a block start, and of the length of a stream.

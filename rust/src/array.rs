@@ -42,16 +42,20 @@ pub struct AnyArray {
 
 impl std::fmt::Debug for AnyArray {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("AnyArray")
+        self.fmt_as("AnyArray", f)
+    }
+}
+
+impl AnyArray {
+    fn fmt_as(&self, name: &str, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct(name)
             .field("dtype", &self.dtype())
             .field("shape", &self.shape())
             .field("chunkshape", &self.chunkshape())
             .field("blockshape", &self.blockshape())
             .finish_non_exhaustive()
     }
-}
 
-impl AnyArray {
     pub(crate) fn from_core(core: ArrayHandle, is_writable: bool) -> AnyArray {
         let (shape, chunkshape, blockshape) = (core.shape(), core.chunkshape(), core.blockshape());
         let (dtype, dtype_format) = core.dtype();
@@ -250,6 +254,66 @@ impl AnyArray {
         self.change_shape(|core| core.delete(axis, rows.start, count))
     }
 
+    /// Appends the items of `other`, whose other extents are the same, along `axis`.
+    ///
+    /// ```
+    /// use blosc2::Array;
+    ///
+    /// let mut array = Array::<u8>::builder([2, 2]).in_memory_from(&[1, 2, 3, 4])?;
+    /// let other = Array::<u8>::builder([2, 1]).in_memory_from(&[5, 6])?;
+    /// array.concatenate(1, &other)?;
+    /// assert_eq!((array.shape(), array.read(..)?), (&[2, 3][..], vec![1, 2, 5, 3, 4, 6]));
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `InvalidParam` for other shapes, item sizes or data types; those of reading and writing.
+    pub fn concatenate(&mut self, axis: usize, other: &AnyArray) -> Result<()> {
+        if self.dtype() != other.dtype() {
+            return Err(Error::param(format!(
+                "items of type {:?}, expected {:?}",
+                other.dtype(),
+                self.dtype()
+            )));
+        }
+        self.change_shape(|core| core.concatenate(&other.core, axis))
+    }
+
+    /// Returns the same items, for reading, without the dimensions of extent 1. Their chunks must have that extent, too.
+    ///
+    /// ```
+    /// let array = blosc2::Array::<u8>::builder([1, 3, 1]).in_memory_from(&[1, 2, 3])?;
+    /// let line = blosc2::Array::<u8>::try_from(array.squeeze()?)?;
+    /// assert_eq!((line.shape(), line.read(1)?), (&[3][..], vec![2]));
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `InvalidParam` for longer chunks, and for an array with other metalayers than `b2nd`.
+    pub fn squeeze(&self) -> Result<AnyArray> {
+        let removed: Vec<bool> = self.shape.iter().map(|&extent| extent == 1).collect();
+        Ok(AnyArray::from_core(self.core.squeeze(&removed)?, false))
+    }
+
+    /// Returns the same items, for reading, with a new dimension of extent 1 before dimension `axis`, or behind all.
+    ///
+    /// ```
+    /// let array = blosc2::Array::<u8>::builder([2, 3]).in_memory_from(&[1, 2, 3, 4, 5, 6])?;
+    /// assert_eq!(array.expand_dims(1)?.shape(), [2, 1, 3]);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `InvalidParam` for an axis out of range, the 17th dimension, and an array with other metalayers than `b2nd`.
+    pub fn expand_dims(&self, axis: usize) -> Result<AnyArray> {
+        let ndim = self.ndim();
+        if axis > ndim {
+            return Err(Error::param(format!("axis {axis}, expected at most {ndim}")));
+        }
+        let added: Vec<bool> = (0..=ndim).map(|dim| dim == axis).collect();
+        Ok(AnyArray::from_core(self.core.expand_dims(&added)?, false))
+    }
+
     /// Returns the bytes of the items at all combinations of the coordinates in `lists`, one list for each dimension.
     ///
     /// # Errors
@@ -380,7 +444,7 @@ pub struct Array<T> {
 
 impl<T: Element> std::fmt::Debug for Array<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.array.fmt(f)
+        self.array.fmt_as(&format!("Array<{}>", std::any::type_name::<T>()), f)
     }
 }
 

@@ -111,6 +111,70 @@ impl<'a> Chunk<'a> {
         Ok(Chunk { bytes, info })
     }
 
+    /// Returns a chunk of `nbytes` zeros, which has 32 bytes.
+    ///
+    /// ```
+    /// use blosc2::{Chunk, Params};
+    ///
+    /// let zeros = Chunk::zeros(1 << 30, &Params::new())?;
+    /// assert_eq!((zeros.as_bytes().len(), zeros.info().nbytes), (32, 1 << 30));
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `InvalidParam` for a length that is no multiple of the item size, and parameters out of range;
+    /// `MaxBufsizeExceeded`.
+    pub fn zeros(nbytes: usize, params: &Params) -> Result<Chunk<'static>> {
+        Chunk::special(Special::Zeros, nbytes, &[], params)
+    }
+
+    /// Returns a chunk of `nbytes` bytes of NaNs, of items of 4 or 8 bytes.
+    ///
+    /// ```
+    /// use blosc2::{Chunk, Params};
+    ///
+    /// let nans = Chunk::nans(8000, &Params::new().typesize(8))?;
+    /// assert!(nans.decompress()?.as_chunks::<8>().0.iter().all(|&item| f64::from_ne_bytes(item).is_nan()));
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`zeros`](Self::zeros); `InvalidParam` for items of another size.
+    pub fn nans(nbytes: usize, params: &Params) -> Result<Chunk<'static>> {
+        if !matches!(params.get_typesize(), 4 | 8) {
+            return Err(Error::param(format!("NaNs of {} bytes, expected 4 or 8", params.get_typesize())));
+        }
+        Chunk::special(Special::Nans, nbytes, &[], params)
+    }
+
+    /// Returns a chunk of `nbytes` bytes, in which the item `value` is repeated.
+    ///
+    /// ```
+    /// use blosc2::{Chunk, Params};
+    ///
+    /// let chunk = Chunk::repeated(&[1, 2], 10_000, &Params::new().typesize(2))?;
+    /// assert_eq!(chunk.decompress()?, [1, 2].repeat(5000));
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`zeros`](Self::zeros); `InvalidParam` for a value that is not as long as an item.
+    pub fn repeated(value: &[u8], nbytes: usize, params: &Params) -> Result<Chunk<'static>> {
+        if value.len() != params.get_typesize() {
+            let typesize = params.get_typesize();
+            return Err(Error::param(format!("a value of {} bytes, expected {typesize}", value.len())));
+        }
+        Chunk::special(Special::Value, nbytes, value, params)
+    }
+
+    fn special(special: Special, nbytes: usize, value: &[u8], params: &Params) -> Result<Chunk<'static>> {
+        if !nbytes.is_multiple_of(params.get_typesize().max(1)) {
+            let typesize = params.get_typesize();
+            return Err(Error::param(format!("{nbytes} bytes, expected whole items of {typesize} bytes")));
+        }
+        Chunk::try_from(Compressor::new(&params.settings()?)?.special(special, nbytes, value)?)
+    }
+
     /// Returns the bytes of the chunk.
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes
@@ -177,6 +241,25 @@ pub fn compress(content: &[u8], params: &Params) -> Result<Chunk<'static>> {
     Encoder::new(params)?.compress(content)
 }
 
+/// Compresses `content`, less than 2 GiB, into a chunk that programs of Blosc 1 read: with one of its codecs, and one shuffle,
+/// bitshuffle, or no filter. Items of more than 255 bytes count as bytes.
+///
+/// ```
+/// use blosc2::{Chunk, Codec, Params};
+///
+/// let chunk = blosc2::compress_for_blosc1(&[1; 10_000], &Params::new().codec(Codec::Lz4))?;
+/// assert_eq!(chunk.as_bytes()[0], 2, "the format version of Blosc 1");
+/// assert_eq!(Chunk::from_bytes(chunk.as_bytes())?.decompress()?, [1; 10_000]);
+/// # Ok::<(), blosc2::Error>(())
+/// ```
+///
+/// # Errors
+/// `InvalidParam` for parameters out of range, `CodecSupport`, `FilterPipeline` for those that Blosc 1 lacks;
+/// `MaxBufsizeExceeded`, `MemoryAlloc`.
+pub fn compress_for_blosc1(content: &[u8], params: &Params) -> Result<Chunk<'static>> {
+    Chunk::try_from(core::compress_for_blosc1(&params.settings()?, content)?)
+}
+
 /// Decompresses a chunk, with one thread.
 ///
 /// # Errors
@@ -216,6 +299,25 @@ impl Encoder {
         bytes.truncate(len);
         bytes.shrink_to_fit();
         Chunk::try_from(bytes)
+    }
+
+    /// Compresses blocks of different lengths, of which none is empty, into one chunk. Each of them is decompressed alone.
+    ///
+    /// ```
+    /// use blosc2::{Decoder, Encoder, Params};
+    ///
+    /// let words: [&[u8]; 3] = [b"blocks", b"of", b"different lengths"];
+    /// let chunk = Encoder::new(&Params::new().typesize(1))?.compress_blocks(&words)?;
+    /// assert!(chunk.info().has_variable_blocks);
+    /// assert_eq!(Decoder::new()?.decompress_block(&chunk, 2)?, words[2]);
+    /// assert_eq!(Decoder::new()?.decompress_blocks(&chunk)?, words);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `InvalidParam` for no blocks, and an empty one; as [`compress`](Self::compress).
+    pub fn compress_blocks(&mut self, blocks: &[&[u8]]) -> Result<Chunk<'static>> {
+        Chunk::try_from(self.0.compress_varlen(blocks)?)
     }
 
     /// Compresses `content` into `dest`. Returns the length of the chunk in bytes; `None` if it does not fit. The
@@ -277,6 +379,22 @@ impl Decoder {
     /// `WriteBuffer` if the content does not fit; those of a damaged chunk. The content of `dest` is unspecified then.
     pub fn decompress_into(&mut self, chunk: &Chunk<'_>, dest: &mut [u8]) -> Result<usize> {
         Ok(self.0.decompress(chunk.as_bytes(), dest)?)
+    }
+
+    /// Decompresses the blocks of a chunk with blocks of different lengths. See [`Encoder::compress_blocks`].
+    ///
+    /// # Errors
+    /// `InvalidParam` for a chunk of equal blocks; those of a damaged chunk.
+    pub fn decompress_blocks(&mut self, chunk: &Chunk<'_>) -> Result<Vec<Vec<u8>>> {
+        Ok(self.0.decompress_varlen(chunk.as_bytes())?)
+    }
+
+    /// Decompresses one block of a chunk with blocks of different lengths. See [`Encoder::compress_blocks`].
+    ///
+    /// # Errors
+    /// As [`decompress_blocks`](Self::decompress_blocks); `InvalidParam` for a number out of range.
+    pub fn decompress_block(&mut self, chunk: &Chunk<'_>, nblock: usize) -> Result<Vec<u8>> {
+        Ok(self.0.decompress_varlen_block(chunk.as_bytes(), nblock)?)
     }
 
     /// Decompresses the items of a range, and no more blocks than hold them.

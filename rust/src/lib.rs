@@ -27,7 +27,8 @@
 //! | [`Array`], [`ArrayView`], [`AnyArray`] | an N-dimensional array in a super-chunk |
 //! | [`verify`], [`repair`](fn@repair) | damaged files |
 //!
-//! Chunks, files and arrays are those of C-Blosc2 3, in both directions. Single chunks of Blosc 1 can be read.
+//! Chunks, files and arrays are those of C-Blosc2 3, in both directions. Single chunks of Blosc 1 can be read and
+//! written ([`compress_for_blosc1`]).
 //!
 //! # Threads
 //! All types are `Send` and `Sync`, so that any number of threads may read one super-chunk or array. A change needs
@@ -40,7 +41,8 @@
 //!
 //! # Features
 //! `ndlz` and `zfp` (codecs), `plugins` (more filters) and `snappy` (reading chunks of Blosc 1) are on by default.
-//! `ndarray` adds conversions to and from arrays of the crate `ndarray` 0.17, and `ndarray-0_16` of 0.16; `rayon` adds parallel iterators; `half` and `num-complex` add the item types `f16`
+//! `ndarray` adds conversions to and from arrays of the crate `ndarray` 0.17, and `ndarray-0_16` of 0.16; `rayon` adds parallel iterators,
+//! `serde` values in metalayers; `half` and `num-complex` add the item types `f16`
 //! and `Complex`.
 //!
 //! The minimum supported Rust version is 1.89.
@@ -62,6 +64,7 @@ mod metalayers;
 mod ndarray;
 mod options;
 mod params;
+mod plugins;
 mod prefetch;
 mod ranges;
 mod reader;
@@ -71,7 +74,7 @@ mod writer;
 
 pub use array::{AnyArray, Array};
 pub use array_builder::ArrayBuilder;
-pub use chunk::{Chunk, ChunkInfo, Decoder, Encoder, Special, compress, decompress};
+pub use chunk::{Chunk, ChunkInfo, Decoder, Encoder, Special, compress, compress_for_blosc1, decompress};
 pub use damage::{
     Damage, Part, Repaired, other_data_behind, repair, repair_with_progress, verify, verify_with_progress,
 };
@@ -83,6 +86,7 @@ pub use metalayers::{Metalayers, MetalayersMut};
 pub use ndarray::{NdArray, OwnedNdArray};
 pub use options::{Durability, OpenOptions, with_checksums};
 pub use params::{Codec, Filter, Params, Split, ignore_environment};
+pub use plugins::{UserCodec, UserFilter, register_codec, register_filter};
 pub use prefetch::Prefetch;
 pub use ranges::{Axes, AxisRange, Ranges, Step, step};
 pub use reader::Reader;

@@ -82,6 +82,73 @@ impl<'a> Metalayers<'a> {
 /// The metalayers of a super-chunk or array, for changes. See [`Metalayers`].
 pub struct MetalayersMut<'a>(SuperChunkRef<'a>);
 
+/// Metalayers as values of `serde`, in MessagePack, as other Blosc2 programs write them.
+#[cfg(feature = "serde")]
+impl Metalayers<'_> {
+    /// Returns the value of a fixed metalayer; `None` if there is none of that name.
+    ///
+    /// # Errors
+    /// `Data` for a content that is no such value.
+    pub fn fixed_value<V: serde::de::DeserializeOwned>(self, name: &str) -> Result<Option<V>> {
+        self.fixed(name)?.map(|content| from_msgpack(name, &content)).transpose()
+    }
+
+    /// Returns the value of a metalayer of variable length; `None` if there is none of that name. See
+    /// [`MetalayersMut::set_variable_value`].
+    ///
+    /// # Errors
+    /// `Data` for a content that is no such value; those of a damaged content.
+    pub fn variable_value<V: serde::de::DeserializeOwned>(self, name: &str) -> Result<Option<V>> {
+        self.variable(name)?.map(|content| from_msgpack(name, &content)).transpose()
+    }
+}
+
+#[cfg(feature = "serde")]
+fn from_msgpack<V: serde::de::DeserializeOwned>(name: &str, content: &[u8]) -> Result<V> {
+    rmp_serde::from_slice(content).map_err(|error| {
+        crate::Error::new(crate::ErrorKind::Data, format!("the content of metalayer {name:?}: {error}"))
+    })
+}
+
+/// Returns a value in MessagePack; structs are maps.
+#[cfg(feature = "serde")]
+fn to_msgpack(name: &str, value: &impl serde::Serialize) -> Result<Vec<u8>> {
+    rmp_serde::to_vec_named(value)
+        .map_err(|error| crate::Error::param(format!("the value of metalayer {name:?}: {error}")))
+}
+
+/// Metalayers as values of `serde`, in MessagePack, as other Blosc2 programs write them.
+#[cfg(feature = "serde")]
+impl MetalayersMut<'_> {
+    /// Sets a fixed metalayer to a value, as [`set_fixed`](Self::set_fixed).
+    ///
+    /// # Errors
+    /// As [`set_fixed`](Self::set_fixed); `InvalidParam` for a value that MessagePack cannot hold.
+    pub fn set_fixed_value(&mut self, name: &str, value: &impl serde::Serialize) -> Result<()> {
+        self.set_fixed(name, &to_msgpack(name, value)?)
+    }
+
+    /// Sets a metalayer of variable length to a value.
+    ///
+    /// ```
+    /// use blosc2::{Params, SuperChunk};
+    /// use std::collections::BTreeMap;
+    ///
+    /// let mut schunk = SuperChunk::new(&Params::new())?;
+    /// let units = BTreeMap::from([("time".to_owned(), "s".to_owned()), ("length".to_owned(), "m".to_owned())]);
+    /// schunk.metalayers_mut()?.set_variable_value("units", &units)?;
+    /// let read: Option<BTreeMap<String, String>> = schunk.metalayers().variable_value("units")?;
+    /// assert_eq!(read, Some(units));
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`set_variable`](Self::set_variable); `InvalidParam` for a value that MessagePack cannot hold.
+    pub fn set_variable_value(&mut self, name: &str, value: &impl serde::Serialize) -> Result<()> {
+        self.set_variable(name, &to_msgpack(name, value)?)
+    }
+}
+
 impl<'a> MetalayersMut<'a> {
     pub(crate) fn new(core: SuperChunkRef<'a>) -> Self {
         MetalayersMut(core)

@@ -253,3 +253,50 @@ fn the_shape_is_that_of_the_last_own_change_or_refresh() {
     assert_eq!(array.resize(&[1, 1]).unwrap_err().kind(), ErrorKind::InvalidParam);
     assert_eq!(array.shape(), [7]);
 }
+
+#[test]
+fn arrays_are_concatenated() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("a");
+    let mut array = Array::<u32>::builder([3, 4])
+        .chunks([2, 3])
+        .create_from(&path, &(0..12).collect::<Vec<_>>())
+        .unwrap();
+    let other =
+        Array::<u32>::builder([5, 4]).chunks([4, 1]).in_memory_from(&(12..32).collect::<Vec<_>>()).unwrap();
+    array.concatenate(0, &other).unwrap();
+    assert_eq!((array.shape(), array.read(..).unwrap()), (&[8, 4][..], (0..32).collect()));
+    let signed = Array::<i32>::builder([1, 4]).in_memory().unwrap();
+    for (axis, other) in [(1, other.into_any()), (2, array.expand_dims(0).unwrap()), (0, signed.into_any())] {
+        assert_eq!(array.concatenate(axis, &other).unwrap_err().kind(), ErrorKind::InvalidParam, "{axis}");
+    }
+    assert_eq!(array.shape(), [8, 4]);
+}
+
+#[test]
+fn views_with_other_dimensions_show_the_same_items() {
+    let items: Vec<u16> = (0..12).collect();
+    let mut array = Array::<u16>::builder([3, 1, 4]).chunks([2, 1, 2]).in_memory_from(&items).unwrap();
+    let squeezed = Array::<u16>::try_from(array.squeeze().unwrap()).unwrap();
+    let expanded = array.expand_dims(3).unwrap();
+    assert_eq!((squeezed.shape(), expanded.shape()), (&[3, 4][..], &[3, 1, 4, 1][..]));
+    assert_eq!(squeezed.read(..).unwrap(), items);
+    array.write((1, 0, 2), &[77]).unwrap();
+    assert_eq!(squeezed.read((1, 2)).unwrap(), [77]);
+    assert_eq!(squeezed.write_shared((1, 2), &[5]).unwrap_err().kind(), ErrorKind::FileWrite);
+    assert_eq!(array.expand_dims(4).unwrap_err().kind(), ErrorKind::InvalidParam);
+    // A view keeps the chunks.
+    drop(array);
+    assert_eq!(squeezed.read((2, ..)).unwrap(), [8, 9, 10, 11]);
+    assert_eq!(Array::<u16>::try_from(expanded).unwrap().get(&[1, 0, 2, 0]).unwrap(), 77);
+    let padded = Array::<u16>::builder([1, 4]).chunks([2, 2]).in_memory().unwrap();
+    assert_eq!(padded.squeeze().unwrap_err().kind(), ErrorKind::InvalidParam);
+}
+
+#[test]
+fn the_debug_text_has_the_type_of_the_items() {
+    let array = Array::<f32>::builder([2]).in_memory().unwrap();
+    let text = format!("{array:?}");
+    assert!(text.starts_with("Array<f32> {") && text.contains("shape: [2]"), "{text}");
+    assert!(format!("{:?}", array.into_any()).starts_with("AnyArray {"));
+}

@@ -118,3 +118,104 @@ fn encoders_and_decoders_move_between_threads() {
         }
     });
 }
+
+#[test]
+fn blocks_of_different_lengths_are_read_one_by_one() {
+    let content: Vec<u8> = (0..100_000u32).map(|n| (n / 7) as u8).collect();
+    let lengths = [1, 2, 3, 100, 50_000, 1, 4096];
+    let blocks: Vec<&[u8]> = lengths.iter().map(|&len| &content[len..2 * len]).collect();
+    for codec in [Codec::BloscLz, Codec::Lz4, Codec::Zlib, Codec::Zstd] {
+        for dictionary in [false, true] {
+            let params = Params::new().codec(codec).typesize(1).dictionary(dictionary);
+            let chunk = Encoder::new(&params).unwrap().compress_blocks(&blocks).unwrap();
+            let info = chunk.info();
+            assert_eq!((info.has_variable_blocks, info.blocksize), (true, lengths.len()));
+            let mut decoder = Decoder::new().unwrap();
+            assert_eq!(decoder.decompress_blocks(&chunk).unwrap(), blocks);
+            for (n, block) in blocks.iter().enumerate() {
+                assert_eq!(decoder.decompress_block(&chunk, n).unwrap(), *block);
+            }
+            let error = decoder.decompress_block(&chunk, blocks.len()).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::InvalidParam);
+            // Damage of any byte behind the header is an error or another content.
+            for at in (32..chunk.as_bytes().len()).step_by(37) {
+                let mut bytes = chunk.as_bytes().to_vec();
+                bytes[at] ^= 0x41;
+                if let Ok(chunk) = Chunk::from_bytes(&bytes) {
+                    let _ = decoder.decompress_blocks(&chunk);
+                }
+            }
+        }
+    }
+    let mut encoder = Encoder::new(&Params::new()).unwrap();
+    for blocks in [&[][..], &[&b"a"[..], b""]] {
+        assert_eq!(encoder.compress_blocks(blocks).unwrap_err().kind(), ErrorKind::InvalidParam);
+    }
+    let regular = blosc2::compress(&content, &Params::new()).unwrap();
+    assert_eq!(
+        Decoder::new().unwrap().decompress_blocks(&regular).unwrap_err().kind(),
+        ErrorKind::InvalidParam
+    );
+}
+
+#[test]
+fn special_chunks_have_no_streams() {
+    let params = Params::new().typesize(4);
+    let zeros = Chunk::zeros(4000, &params).unwrap();
+    let nans = Chunk::nans(4000, &params).unwrap();
+    let values = Chunk::repeated(&[1, 2, 3, 4], 4000, &params).unwrap();
+    assert_eq!(
+        [&zeros, &nans, &values].map(|chunk| chunk.info().special),
+        [Some(Special::Zeros), Some(Special::Nans), Some(Special::Value)]
+    );
+    assert_eq!(zeros.decompress().unwrap(), [0; 4000]);
+    assert!(
+        nans.decompress()
+            .unwrap()
+            .chunks(4)
+            .all(|item| f32::from_ne_bytes(item.try_into().unwrap()).is_nan())
+    );
+    assert_eq!(values.decompress().unwrap(), [1, 2, 3, 4].repeat(1000));
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("a");
+    let mut schunk = blosc2::SuperChunk::create(&path, &params).unwrap();
+    for chunk in [&zeros, &nans, &values] {
+        schunk.append_chunk(chunk).unwrap();
+    }
+    drop(schunk);
+    assert_eq!(blosc2::SuperChunk::open(&path).unwrap().read_items(1999..2001).unwrap()[4..], [1, 2, 3, 4]);
+    for error in [
+        Chunk::zeros(4001, &params).unwrap_err(),
+        Chunk::nans(4000, &Params::new().typesize(2)).unwrap_err(),
+        Chunk::repeated(&[1], 4000, &params).unwrap_err(),
+        Chunk::repeated(&[], 0, &Params::new().typesize(0)).unwrap_err(),
+    ] {
+        assert_eq!(error.kind(), ErrorKind::InvalidParam, "{error}");
+    }
+    assert_eq!(Chunk::zeros(1 << 31, &params).unwrap_err().kind(), ErrorKind::MaxBufsizeExceeded);
+}
+
+#[test]
+fn chunks_for_blosc1_have_its_format() {
+    let noise: Vec<u8> = (0..70_001u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 20) as u8).collect();
+    let numbers: Vec<u8> = (0..20_000u32).flat_map(|n| (n / 3).to_le_bytes()).collect();
+    for codec in [Codec::BloscLz, Codec::Lz4, Codec::Lz4Hc, Codec::Zlib, Codec::Zstd] {
+        for filters in [vec![], vec![Filter::Shuffle], vec![Filter::Bitshuffle]] {
+            for content in [&noise[..], &numbers, &numbers[..7], &[]] {
+                for (typesize, level) in [(1, 1), (4, 5), (4, 0), (300, 9)] {
+                    let params =
+                        Params::new().codec(codec).filters(filters.clone()).typesize(typesize).level(level);
+                    let chunk = blosc2::compress_for_blosc1(content, &params).unwrap();
+                    assert_eq!(chunk.as_bytes()[0], 2);
+                    assert!(chunk.decompress().unwrap() == content, "{params:?}, {} bytes", content.len());
+                    assert!(chunk.as_bytes().len() <= content.len() + 16);
+                }
+            }
+        }
+    }
+    let error = |params: Params| blosc2::compress_for_blosc1(&numbers, &params).unwrap_err().kind();
+    assert_eq!(error(Params::new().filters([Filter::Delta])), ErrorKind::FilterPipeline);
+    assert_eq!(error(Params::new().filters([Filter::Shuffle, Filter::Shuffle])), ErrorKind::FilterPipeline);
+    assert_eq!(error(Params::new().codec(Codec::Ndlz)), ErrorKind::CodecSupport);
+    assert_eq!(error(Params::new().level(10)), ErrorKind::InvalidParam);
+}

@@ -354,6 +354,11 @@ pub(crate) fn is_lossless(id: u8) -> bool {
             .contains(&i32::from(id))
 }
 
+/// Returns whether the filter is one of the program, which may turn any bytes into zeros.
+pub(crate) fn is_of_program(id: u8) -> bool {
+    i32::from(id) > BLOSC_FILTER_INT_TRUNC
+}
+
 /// Returns the number of streams of a bytedelta, for compression, or an error if it is unknown.
 fn require_nstreams(nstreams: Option<NonZeroUsize>) -> Result<usize> {
     nstreams

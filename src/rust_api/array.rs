@@ -14,6 +14,7 @@ use crate::schunk::storage::Storage;
 use std::ffi::CString;
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Maximum number of dimensions.
 pub const MAX_DIM: usize = crate::b2nd::MAX_DIM;
@@ -109,6 +110,8 @@ pub struct ArrayHandle {
     // Dropped before the parameters of its back-end.
     inner: Box<Array>,
     params: BackendParams,
+    /// The array of which this one is a view.
+    _base: Option<Arc<ArrayHandle>>,
 }
 
 impl Drop for ArrayHandle {
@@ -152,7 +155,7 @@ impl ArrayHandle {
             inner.fill(value)?;
         }
         inner.schunk()?.finish_creation()?;
-        Ok(ArrayHandle { inner, params: place.params })
+        Ok(ArrayHandle { inner, params: place.params, _base: None })
     }
 
     /// Opens the array at byte `offset` of a file, or in a directory.
@@ -162,7 +165,7 @@ impl ArrayHandle {
         // SAFETY: the parameters of the back-end outlive the array.
         let schunk = unsafe { crate::schunk::SuperChunk::open(&c_path(path)?, offset, params.io()) }?;
         let builder = ArrayBuilder::read(&schunk)?;
-        Ok(ArrayHandle { inner: builder.into_array(schunk), params })
+        Ok(ArrayHandle { inner: builder.into_array(schunk), params, _base: None })
     }
 
     /// Opens a copy of the contiguous frame in `bytes`.
@@ -171,7 +174,8 @@ impl ArrayHandle {
         memory.write_at(0, bytes)?;
         let schunk = crate::schunk::SuperChunk::from_frame(memory)?;
         let builder = ArrayBuilder::read(&schunk)?;
-        Ok(ArrayHandle { inner: builder.into_array(schunk), params: BackendParams::new(FileAccess::Plain) })
+        let params = BackendParams::new(FileAccess::Plain);
+        Ok(ArrayHandle { inner: builder.into_array(schunk), params, _base: None })
     }
 
     /// Returns whether a super-chunk holds an array.
@@ -200,7 +204,37 @@ impl ArrayHandle {
         // back-end, which outlive the copy: `params` is dropped after `inner`.
         let inner = unsafe { self.inner.copy(&settings.params(storage), &to) }?;
         inner.schunk()?.finish_creation()?;
-        Ok(ArrayHandle { inner, params: place.params })
+        Ok(ArrayHandle { inner, params: place.params, _base: None })
+    }
+
+    /// Appends the items of `other` along `axis`.
+    pub fn concatenate(&self, other: &ArrayHandle, axis: usize) -> Result<()> {
+        // SAFETY: no array is created.
+        unsafe { self.inner.concatenate(&other.inner, axis, None) }.map(drop)
+    }
+
+    /// Returns the same items under a shape without the dimensions whose flag is set, which have the extent 1.
+    pub fn squeeze(self: &Arc<Self>, removed: &[bool]) -> Result<ArrayHandle> {
+        let ndim = self.inner.geometry().ndim();
+        ensure!(removed.len() == ndim, InvalidParam, "{} flags for {ndim} dimensions", removed.len());
+        // SAFETY: the view keeps the array, which is never borrowed mutably.
+        unsafe { self.inner.squeeze_index(removed) }.map(|view| self.view(view))
+    }
+
+    /// Returns the same items under a shape with more dimensions: those whose flag is set, of extent 1.
+    pub fn expand_dims(self: &Arc<Self>, added: &[bool]) -> Result<ArrayHandle> {
+        ensure!(
+            added.len() <= MAX_DIM,
+            InvalidParam,
+            "{} dimensions, expected at most {MAX_DIM}",
+            added.len()
+        );
+        // SAFETY: the view keeps the array, which is never borrowed mutably.
+        unsafe { self.inner.expand_dims(added) }.map(|view| self.view(view))
+    }
+
+    fn view(self: &Arc<Self>, inner: Box<Array>) -> ArrayHandle {
+        ArrayHandle { inner, params: BackendParams::new(FileAccess::Plain), _base: Some(self.clone()) }
     }
 
     /// Returns the super-chunk of the array.

@@ -1,14 +1,15 @@
 //! Compressing and decompressing single chunks; the fields of a chunk's header.
 
 use super::params::{CompressSettings, decompress_params};
-use crate::chunk::format::{EXTENDED_HEADER_LENGTH, MAX_BUFFERSIZE, MAX_FILTERS};
+use crate::chunk::format::{EXTENDED_HEADER_LENGTH, MAX_BUFFERSIZE, MAX_FILTERS, filter_id};
 use crate::chunk::{ChunkHeader, ParsedChunk, SpecialValue};
 use crate::codec::BuiltInCodec;
-use crate::error::{Result, err};
+use crate::error::{Result, ensure, err};
+use crate::fallible;
 use crate::out_buffer::OutBuffer;
 use crate::pipeline::compress::ContentSource;
 use crate::pipeline::context::{Context, OwnedContext};
-use crate::pipeline::decompress::ItemRange;
+use crate::pipeline::decompress::{ItemRange, VarlenReader};
 
 /// The largest difference, in bytes, between the length of a chunk and that of its content.
 pub const MAX_OVERHEAD: usize = EXTENDED_HEADER_LENGTH;
@@ -40,6 +41,38 @@ impl Compressor {
         }
         self.0.compress(ContentSource::Buffer(content), OutBuffer::from(dest))
     }
+
+    /// Compresses blocks of different lengths, of which none is empty, into one chunk. Returns the chunk.
+    pub fn compress_varlen(&mut self, blocks: &[&[u8]]) -> Result<Vec<u8>> {
+        let total = blocks.iter().try_fold(0usize, |total, block| total.checked_add(block.len()));
+        let total = total
+            .filter(|&total| total <= MAX_CONTENT)
+            .ok_or_else(|| err!(MaxBufsizeExceeded, "the blocks have more than {MAX_CONTENT} bytes"))?;
+        ensure!(!blocks.is_empty(), InvalidParam, "no blocks, expected at least 1");
+        let empty = blocks.iter().position(|block| block.is_empty());
+        ensure!(empty.is_none(), InvalidParam, "block {empty:?} is empty, expected at least 1 byte");
+        // Offset and length of each block.
+        let mut chunk = fallible::filled(0, EXTENDED_HEADER_LENGTH + 8 * blocks.len() + total)?;
+        let len = self.0.compress(ContentSource::VarlenBlocks(blocks), OutBuffer::from(&mut chunk[..]))?;
+        ensure!(len != 0, Failure, "{total} bytes could not be compressed");
+        chunk.truncate(len);
+        Ok(chunk)
+    }
+
+    /// Returns a chunk without streams, whose content is `nbytes` bytes long; `value` is the item of [`Special::Value`].
+    pub fn special(&mut self, special: Special, nbytes: usize, value: &[u8]) -> Result<Vec<u8>> {
+        ensure!(nbytes <= MAX_CONTENT, MaxBufsizeExceeded, "{nbytes} bytes, expected at most {MAX_CONTENT}");
+        let kind = match special {
+            Special::Zeros => SpecialValue::Zero,
+            Special::Nans => SpecialValue::Nan,
+            Special::Value => SpecialValue::Value,
+            Special::Uninit => SpecialValue::Uninit,
+        };
+        let mut chunk = fallible::filled(0, EXTENDED_HEADER_LENGTH + value.len())?;
+        let len = self.0.compress_special_chunk(kind, nbytes, value, OutBuffer::from(&mut chunk[..]))?;
+        chunk.truncate(len);
+        Ok(chunk)
+    }
 }
 
 /// Decompresses chunks.
@@ -62,11 +95,79 @@ impl Decompressor {
         self.0.decompress(chunk, None, OutBuffer::from(dest))
     }
 
+    /// Decompresses the blocks of a chunk with blocks of different lengths.
+    pub fn decompress_varlen(&mut self, chunk: &[u8]) -> Result<Vec<Vec<u8>>> {
+        check_is_whole(chunk)?;
+        self.0.open_varlen(chunk, None, |reader| {
+            (0..reader.nblocks()).map(|nblock| varlen_block(reader, nblock)).collect()
+        })
+    }
+
+    /// Decompresses one block of a chunk with blocks of different lengths.
+    pub fn decompress_varlen_block(&mut self, chunk: &[u8], nblock: usize) -> Result<Vec<u8>> {
+        check_is_whole(chunk)?;
+        self.0.open_varlen(chunk, None, |reader| {
+            ensure!(nblock < reader.nblocks(), InvalidParam, "block {nblock} of {}", reader.nblocks());
+            varlen_block(reader, nblock)
+        })
+    }
+
     /// Reads `nitems` items from item `start` on. Returns the number of bytes.
     pub fn read_items(&mut self, chunk: &[u8], start: i32, nitems: i32, dest: &mut [u8]) -> Result<usize> {
         check_is_whole(chunk)?;
         self.0.getitem(chunk, None, ItemRange::Items { start, nitems }, OutBuffer::from(dest))
     }
+}
+
+fn varlen_block(reader: &VarlenReader<'_>, nblock: usize) -> Result<Vec<u8>> {
+    let mut content = fallible::filled(0, reader.block_nbytes(nblock))?;
+    reader.decode_block(nblock, OutBuffer::from(&mut content[..]))?;
+    Ok(content)
+}
+
+/// Length of the header of a chunk of Blosc 1 in bytes.
+const BLOSC1_HEADER_LENGTH: usize = 16;
+
+/// Compresses `content` into a chunk that readers of Blosc 1 can read.
+///
+/// # Errors
+/// `CodecSupport` for a codec that Blosc 1 lacks; `FilterPipeline` for filters other than one shuffle or bitshuffle;
+/// `MaxBufsizeExceeded`, `MemoryAlloc`.
+pub fn compress_for_blosc1(settings: &CompressSettings, content: &[u8]) -> Result<Vec<u8>> {
+    use crate::blosc1::layout::LayoutParams;
+    use crate::blosc1::{self, ChunkSettings, Codec, Filter};
+    let codec = Codec::from_code(settings.compcode.into())
+        .ok_or_else(|| err!(CodecSupport, "Blosc 1 has no codec {}", settings.compcode))?;
+    let filters: Vec<u8> = settings.filters.iter().copied().filter(|&id| id != 0).collect();
+    let filter = match filters[..] {
+        [] => Filter::None,
+        [filter_id::SHUFFLE] => Filter::Shuffle,
+        [filter_id::BITSHUFFLE] => Filter::Bitshuffle,
+        _ => return Err(err!(FilterPipeline, "the filters {filters:?}, expected one shuffle or bitshuffle")),
+    };
+    let capacity = content.len().checked_add(BLOSC1_HEADER_LENGTH).filter(|&len| len <= i32::MAX as usize);
+    let capacity = capacity.ok_or_else(|| {
+        err!(MaxBufsizeExceeded, "the content has {} bytes, expected less than 2^31", content.len())
+    })?;
+    // Wider items than the header can store are single bytes.
+    let typesize = u8::try_from(settings.typesize).unwrap_or(1).max(1);
+    let layout = LayoutParams {
+        codec,
+        clevel: settings.clevel,
+        typesize,
+        splitmode: settings.splitmode,
+        forced_blocksize: settings.blocksize,
+    };
+    let (blocksize, is_split) = layout.layout(content.len() as i32);
+    let nthreads = usize::try_from(settings.nthreads).unwrap_or(1).max(1);
+    let settings =
+        ChunkSettings { codec, clevel: settings.clevel, filter, typesize, blocksize, is_split, nthreads };
+    let mut chunk: Vec<u8> = fallible::vec_with_capacity(capacity)?;
+    let len = blosc1::compress(&settings, content, &mut chunk.spare_capacity_mut()[..capacity])?;
+    ensure!(len != 0, Failure, "{} bytes could not be compressed", content.len());
+    // SAFETY: `compress` has written that number of bytes.
+    unsafe { chunk.set_len(len) };
+    Ok(chunk)
 }
 
 /// Rejects a lazy chunk, whose blocks are elsewhere.

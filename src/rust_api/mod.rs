@@ -6,6 +6,7 @@
 //! |---|---|
 //! | [`params`] | parameters of compression and decompression |
 //! | [`chunk`] | compressing and decompressing single chunks; the fields of a chunk's header |
+//! | [`plugins`] | codecs and filters of the program |
 //! | [`schunk`] | super-chunks and their metalayers |
 //! | [`array`](mod@array) | arrays |
 //! | [`check`] | checking and repairing frames |
@@ -15,6 +16,7 @@ pub mod array;
 pub mod check;
 pub mod chunk;
 pub mod params;
+pub mod plugins;
 pub mod schunk;
 pub mod stream;
 

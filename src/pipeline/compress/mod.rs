@@ -16,7 +16,7 @@ pub(crate) use source::{BlockProvider, ContentSource};
 pub(crate) use special::encode_special_chunk;
 
 use super::callbacks::SharedCparams;
-use super::filters::{FilterSteps, is_lossless};
+use super::filters::{FilterSteps, is_lossless, is_of_program};
 use super::jobs::{self, Worker};
 use super::params::CompressParams;
 use super::scratch;
@@ -207,10 +207,12 @@ fn new_workload(kind: WorkKind, params: &CompressParams, nbytes: usize, blocksiz
     Workload::new(kind, params.nthreads, nbytes, blocksize, params.prefilter.is_some())
 }
 
-/// Turns a chunk that consists of zero runs only into a special chunk, which has no body (`chunk.md` 3.6).
+/// Turns a chunk that consists of zero runs only into a special chunk, which has no body (`chunk.md` 3.6). Readers of that do not
+/// undo filters: those of the library restore zeros from zeros.
 fn collapse_zero_chunk(plan: &mut CompressionPlan, cbytes: Option<usize>) -> Option<usize> {
     let zero_runs = 4 * plan.blocks.total_streams(plan.is_split, plan.typesize);
-    if plan.can_use_runs && cbytes == Some(plan.block_starts_end + zero_runs) {
+    let restores_zeros = !plan.header.filters.iter().any(|&id| is_of_program(id));
+    if plan.can_use_runs && restores_zeros && cbytes == Some(plan.block_starts_end + zero_runs) {
         plan.header.blosc2_flags |= SpecialValue::Zero.id() << flag2::SPECIAL_SHIFT;
         return Some(EXTENDED_HEADER_LENGTH);
     }

@@ -15,8 +15,8 @@ use std::path::Path;
 /// The top-level modules of `src`, the highest layer first. A module may import modules of the layers below its own.
 const LAYERS: &[&[&str]] = &[
     &["lib"],
-    &["capi", "internals", "blosc1", "rust_api"],
-    &["b2nd"],
+    &["capi", "internals", "rust_api"],
+    &["b2nd", "blosc1"],
     &["schunk"],
     &["frame"],
     &["pipeline", "io"],
@@ -38,7 +38,7 @@ const RUST_LAYERS: &[&[&str]] = &[
     &["options", "view"],
     &["array", "reader", "writer"],
     &["super_chunk", "frame"],
-    &["chunk", "content", "damage", "metalayers"],
+    &["chunk", "content", "damage", "metalayers", "plugins"],
     &["params", "prefetch", "ranges", "element"],
     &["error"],
 ];
@@ -57,7 +57,7 @@ const CLI_LAYERS: &[&[&str]] = &[
 
 /// The top-level modules of `blosc1/src`, the library for programs of C-Blosc 1.
 const BLOSC1_LAYERS: &[&[&str]] =
-    &[&["lib"], &["capi"], &["chunk"], &["environment", "streams"], &["header", "settings"], &["layout"]];
+    &[&["lib"], &["capi"], &["chunk"], &["environment", "streams"], &["header", "settings"]];
 
 /// The folders of `frame`, the highest layer first.
 const FRAME_LAYERS: [&str; 3] = ["frame/recovery/", "frame/store/", "frame/format/"];
@@ -100,7 +100,7 @@ fn layers_depend_downwards_without_cycles() {
 #[test]
 fn layers_of_the_other_crates_depend_downwards_without_cycles() {
     for (source, layers, imports) in
-        [("rust/src", RUST_LAYERS, 50), ("cli/src", CLI_LAYERS, 100), ("blosc1/src", BLOSC1_LAYERS, 15)]
+        [("rust/src", RUST_LAYERS, 50), ("cli/src", CLI_LAYERS, 100), ("blosc1/src", BLOSC1_LAYERS, 10)]
     {
         let graph = graph_of(source);
         assert!(graph.edges().count() >= imports, "{source}: expected {imports} imports or more");

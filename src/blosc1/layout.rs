@@ -1,9 +1,9 @@
-//! The block size and the split decision of a writer (6.2, 6.3).
+//! The block size and the split decision of a writer (`blosc1.md` 6.2, 6.3).
 
-use blosc2_core::blosc1::Codec;
+use super::Codec;
 
 /// The largest block, in bytes.
-pub(crate) const MAX_BLOCKSIZE: i32 = 715_827_542;
+pub const MAX_BLOCKSIZE: i32 = 715_827_542;
 /// The smallest block size that a program can set, in bytes.
 const MIN_FORCED_BLOCKSIZE: i32 = 128;
 /// Sources shorter than this, in bytes, get one block.
@@ -13,9 +13,9 @@ const SPLIT_BLOCKSIZE_LIMITS: (i64, i64) = (64 << 10, 1 << 20);
 /// The largest size, in bytes, of the streams of blocks that are split.
 const MAX_SPLIT_STREAM_LEN: i32 = 256 << 10;
 /// Items wider than this, in bytes, are not split.
-pub(crate) const MAX_SPLIT_TYPESIZE: i32 = 16;
+pub const MAX_SPLIT_TYPESIZE: i32 = 16;
 /// Blocks with fewer items are not split.
-pub(crate) const MIN_SPLIT_ITEMS: i32 = 128;
+pub const MIN_SPLIT_ITEMS: i32 = 128;
 
 /// Block sizes by level in KiB, for fast codecs.
 const FAST_CODEC_BLOCK_KIB: [i32; 10] = [8, 16, 32, 64, 128, 128, 256, 256, 256, 256];
@@ -23,13 +23,13 @@ const FAST_CODEC_BLOCK_KIB: [i32; 10] = [8, 16, 32, 64, 128, 128, 256, 256, 256,
 const HIGH_RATIO_CODEC_BLOCK_KIB: [i32; 10] = [16, 32, 64, 128, 256, 256, 512, 512, 512, 1024];
 
 /// The values of `blosc_set_splitmode`.
-pub(crate) const ALWAYS_SPLIT: i32 = 1;
+pub const ALWAYS_SPLIT: i32 = 1;
 /// See [`ALWAYS_SPLIT`].
-pub(crate) const NEVER_SPLIT: i32 = 2;
+pub const NEVER_SPLIT: i32 = 2;
 /// See [`ALWAYS_SPLIT`].
-pub(crate) const AUTO_SPLIT: i32 = 3;
+pub const AUTO_SPLIT: i32 = 3;
 /// See [`ALWAYS_SPLIT`].
-pub(crate) const FORWARD_COMPAT_SPLIT: i32 = 4;
+pub const FORWARD_COMPAT_SPLIT: i32 = 4;
 
 /// The codes of codecs (`BLOSC_BLOSCLZ` and so on).
 const BLOSCLZ: i32 = 0;
@@ -44,8 +44,10 @@ const ZSTD: i32 = 5;
 
 /// The parameters on which the layout of a chunk depends.
 #[derive(Clone, Copy)]
-pub(crate) struct LayoutParams {
+pub struct LayoutParams {
+    /// The codec.
     pub codec: Codec,
+    /// Compression level, 0 to 9.
     pub clevel: u8,
     /// Item size in bytes, as stored.
     pub typesize: u8,
@@ -57,7 +59,7 @@ pub(crate) struct LayoutParams {
 
 impl LayoutParams {
     /// Returns the block size for `nbytes` bytes, and whether full blocks are split.
-    pub(crate) fn layout(&self, nbytes: i32) -> (i32, bool) {
+    pub fn layout(&self, nbytes: i32) -> (i32, bool) {
         let typesize = i32::from(self.typesize);
         let blocksize = self.blocksize(nbytes, typesize);
         (blocksize, self.is_split(blocksize, typesize))
