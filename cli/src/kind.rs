@@ -11,7 +11,7 @@ const CHUNK_HEADER_LEN: usize = 16;
 /// The bytes that the header of a frame has behind the two bytes that introduce it.
 const FRAME_MAGIC: &[u8; 8] = b"b2frame\0";
 /// The file with the header and the index, in the directory of a sparse frame.
-const INDEX_FILE: &str = "chunks.b2frame";
+pub(crate) const INDEX_FILE: &str = "chunks.b2frame";
 /// The last version of the format of chunks that has been defined; the first one is 1.
 const LAST_CHUNK_VERSION: u8 = 6;
 

@@ -174,6 +174,13 @@ fn directories_of_chunks_are_replaced_and_missing_files_do_not_stop_the_others()
         assert_eq!((info.params.get_codec(), info.is_contiguous), (Codec::Lz4, false));
     }
     assert_eq!(cli.names(), ["a.b2nd", "d.b2frame", "tmp"]);
+    // Other files in the directory are kept: it is not replaced.
+    cli.write("d.b2frame/notes", b"text");
+    let message = cli.fail(&["recompress", "d.b2frame", "-c", "zlib"], 1);
+    assert!(message.contains("the directory has \"notes\""), "{message}");
+    assert_eq!(cli.read("d.b2frame/notes"), b"text");
+    cli.succeed(&["recompress", "d.b2frame", "-c", "zlib", "-o", "new.b2frame"], b"");
+    assert_eq!(SuperChunk::open(cli.path("new.b2frame")).unwrap().info().params.get_codec(), Codec::Zlib);
 }
 
 #[test]

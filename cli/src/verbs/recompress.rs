@@ -5,7 +5,7 @@ use crate::array_reader::{ArrayReader, read_box};
 use crate::boxes::{BOX_NBYTES, Boxes};
 use crate::error::{Failure, WithPath};
 use crate::input::Content;
-use crate::kind::{Kind, stored_len};
+use crate::kind::{INDEX_FILE, Kind, stored_len};
 use crate::output::{OutputPlace, TemporaryPath, name_temporary_file};
 use crate::pipe::print_line;
 use crate::pipeline::{append_chunks, chunk_source, stream_source};
@@ -62,6 +62,8 @@ impl Recompression<'_> {
         };
         if info.is_contiguous {
             self.check_source(&info, len)?;
+        } else if self.arguments.output.is_none() {
+            self.check_directory(&path)?;
         }
         let (params, is_lossy) = self.params(&info)?;
         let destination = self.destination(&path)?;
@@ -123,6 +125,26 @@ impl Recompression<'_> {
                 self.name,
                 format!("the file has {len} bytes, expected the {} of its frame and no more", info.frame_len),
             ));
+        }
+        Ok(())
+    }
+
+    /// Refuses a directory with other files than those of the super-chunk, which would be removed with it.
+    fn check_directory(&self, path: &Path) -> Result<(), Failure> {
+        let is_part = |name: &str| match name.strip_suffix(".chunk") {
+            Some(number) => number.bytes().all(|digit| digit.is_ascii_hexdigit()),
+            None => name == INDEX_FILE,
+        };
+        for entry in fs::read_dir(path).with_path(self.name)? {
+            let name = entry.with_path(self.name)?.file_name();
+            if !name.to_str().is_some_and(is_part) {
+                return Err(Failure::file(
+                    self.name,
+                    format!(
+                        "the directory has {name:?}, expected only the files of its super-chunk, or --output"
+                    ),
+                ));
+            }
         }
         Ok(())
     }
