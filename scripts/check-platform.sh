@@ -143,7 +143,7 @@ emulated() {
     packages="$packages qemu-user-static" probe="$probe && { command -v qemu-$1 || command -v qemu-$1-static; }"
     skip_more "sanitizers" "the sanitizers do not run in an emulator"
     skip_more "command_that_cannot_be_run" "the emulator does not report that a program cannot be started"
-    skip_more "peak:: retained:: usage:: jobs_run_serially" "memory of the emulator counts"
+    skip_more "peak:: retained:: usage:: jobs_run_serially failed_block_allocation" "memory of the emulator counts"
     skip_more "all_positions::chunks" "the emulator crashes when a process is aborted in which a thread starts"
     # They do not depend on the processor.
     excluded="durability durable_files"

@@ -400,6 +400,9 @@ pub fn special_chunk(
     }))
 }
 
+/// The flag in `blosc2_flags` for the byte order of this machine: 2 on a big-endian one.
+pub const BYTE_ORDER_FLAG: u8 = if cfg!(target_endian = "big") { 2 } else { 0 };
+
 /// The 16 or 32 header bytes of a chunk, as fields (chunk.md 1.2).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {

@@ -6,8 +6,8 @@ use crate::checks::{
     assert_ours_decodes, compressed, data, ours,
 };
 use crate::support::calls::{
-    DEST_FILL_BYTE, Header, OwnedContext, Params, compress, decompress, dparams, getitem, vlcompress,
-    with_destination,
+    BYTE_ORDER_FLAG, DEST_FILL_BYTE, Header, OwnedContext, Params, compress, decompress, dparams, getitem,
+    vlcompress, with_destination,
 };
 use crate::support::data::Data;
 use crate::support::random::Random;
@@ -41,7 +41,10 @@ fn chunk_10_03b_small_buffers_are_memcpyed() {
                 for destsize in [nbytes + 32, nbytes + 36, nbytes + 100, 5000] {
                     let chunk = compress(ours(), &params(codec, 1), &src, destsize).expect("it fits");
                     let header = Header::parse(&chunk);
-                    assert_eq!((chunk.len(), header.flags, header.blosc2_flags), (nbytes + 32, 7, 0));
+                    assert_eq!(
+                        (chunk.len(), header.flags, header.blosc2_flags),
+                        (nbytes + 32, 7, BYTE_ORDER_FLAG)
+                    );
                     assert_eq!(chunk[32..], src);
                     assert_all_decode(&chunk, &src);
                 }

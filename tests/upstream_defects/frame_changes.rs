@@ -53,7 +53,7 @@ fn frame_9_meta_add_after_special_chunks_is_rejected() {
 fn frame_9_special_chunks_become_chunks_of_variable_size() {
     in_new_process(test_name!(), || {
         let scratch = ScratchDir::new();
-        let nans: Vec<u8> = std::iter::repeat_n(f32::NAN.to_le_bytes(), 1000).flatten().collect();
+        let nans: Vec<u8> = std::iter::repeat_n(f32::NAN.to_ne_bytes(), 1000).flatten().collect();
         for store in Store::ALL {
             for (kind, bytes) in [(1, vec![0; 4000]), (2, nans.clone())] {
                 let path = scratch.new_path();
@@ -68,7 +68,7 @@ fn frame_9_special_chunks_become_chunks_of_variable_size() {
                     let special =
                         special_chunk(ours(), &int32_params(), special, nbytes, 32).expect("a chunk");
                     assert!(schunk.insert_chunk(at, &special).is_ok(), "{store:?}");
-                    let one = if kind == 1 { [0; 4] } else { f32::NAN.to_le_bytes() };
+                    let one = if kind == 1 { [0; 4] } else { f32::NAN.to_ne_bytes() };
                     model.insert(at as usize, one.repeat(nbytes as usize / 4));
                     assert_chunks(&schunk, store, &path, &model);
                 }
