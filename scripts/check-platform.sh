@@ -93,7 +93,7 @@ select_platform() {
         skip_more "plugin::python::" "they run the program sh"
         skip_more "file_is_replaced replacement_after_an_own running_read cached_readers_do spilled_bytes short_lock_file files_appear
             frame_9_failed_writes frame_6_4_refresh_reads_a_replaced_file options_open_and_create_as
-            wrong_boxes_and_types flipped_bits_of_a_frame_with_checksums damaged_directories_are_checked" \
+            wrong_boxes_and_types" \
             "Wine does not rename or remove files that are open, as Windows does"
         skip_more "help_is_as_recorded a_tree_has_one_sorted json_and_the_chart" \
             "the command is named blosc2.exe, and paths have other separators and characters"

@@ -70,6 +70,12 @@ pub(crate) fn on_interrupt<G>(clean_up: impl Fn() -> G + Send + 'static) {
     drop(clean_up);
 }
 
+/// Waits until the content of a file survives a loss of power.
+pub(crate) fn sync_file(path: &Path) -> io::Result<()> {
+    // Windows synchronises only files that are open for writing, which permissions may forbid elsewhere.
+    File::options().read(true).write(cfg!(windows)).open(path)?.sync_all()
+}
+
 /// Waits until the names in a directory survive a loss of power.
 pub(crate) fn sync_directory(path: &Path) -> io::Result<()> {
     #[cfg(unix)]

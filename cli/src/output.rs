@@ -163,10 +163,10 @@ fn directory_of(path: &Path) -> &Path {
 /// Waits until a file, or a directory and the files in it, survive a loss of power.
 fn sync_all(path: &Path) -> io::Result<()> {
     if !path.is_dir() {
-        return File::open(path)?.sync_all();
+        return os::sync_file(path);
     }
     for entry in fs::read_dir(path)? {
-        File::open(entry?.path())?.sync_all()?;
+        os::sync_file(&entry?.path())?;
     }
     os::sync_directory(path)
 }

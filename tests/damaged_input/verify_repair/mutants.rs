@@ -99,6 +99,7 @@ impl Mutants for Cases {
             assert!(left.is_empty(), "{left:?} after {repair_reports:?}");
             let opened = SuperChunk::open(Library::ours(), &saved).expect("a repaired frame");
             assert!(opened.nchunks() >= saved_chunks, "{saved_chunks} of {}", opened.nchunks());
+            drop(opened);
             remove(&saved);
         }
         assert!(std::fs::read_dir(scratch.path()).expect("a directory").count() == 1, "temporary files");
