@@ -472,7 +472,7 @@ static void instrumentation(void) {
 static void special_chunks(void) {
   blosc2_cparams cparams = BLOSC2_CPARAMS_DEFAULTS;
   cparams.typesize = 4;
-  const uint8_t value[4] = {4, 3, 2, 1};
+  const int32_t value = 0x01020304;
   CHECK_EQ(blosc2_chunk_zeros(cparams, 400, chunk, ROOM), 32);
   CHECK_EQ(chunk[0x1F], BLOSC2_SPECIAL_ZERO << 4);
   CHECK_EQ(blosc2_decompress(chunk, 32, restored, 400), 400);
@@ -488,16 +488,16 @@ static void special_chunks(void) {
   restored[7] = 4711;
   CHECK_EQ(blosc2_decompress(chunk, 32, restored, 400), 400);
   CHECK_EQ(restored[7], 4711);
-  CHECK_EQ(blosc2_chunk_repeatval(cparams, 400, chunk, ROOM, value), 36);
+  CHECK_EQ(blosc2_chunk_repeatval(cparams, 400, chunk, ROOM, &value), 36);
   CHECK_EQ(chunk[0x1F], BLOSC2_SPECIAL_VALUE << 4);
   CHECK_EQ(blosc2_decompress(chunk, 36, restored, 400), 400);
-  CHECK_EQ(restored[0], 0x01020304);
-  CHECK_EQ(restored[99], 0x01020304);
+  CHECK_EQ(restored[0], value);
+  CHECK_EQ(restored[99], value);
   CHECK_EQ(blosc2_getitem(chunk, 36, 50, 3, restored, 12), 12);
-  CHECK_EQ(restored[2], 0x01020304);
+  CHECK_EQ(restored[2], value);
   CHECK_EQ(blosc2_chunk_zeros(cparams, 5, chunk, ROOM), BLOSC2_ERROR_DATA);
   CHECK_EQ(blosc2_chunk_zeros(cparams, 400, chunk, 31), BLOSC2_ERROR_DATA);
-  CHECK_EQ(blosc2_chunk_repeatval(cparams, 400, chunk, 35, value), BLOSC2_ERROR_DATA);
+  CHECK_EQ(blosc2_chunk_repeatval(cparams, 400, chunk, 35, &value), BLOSC2_ERROR_DATA);
   CHECK_EQ(blosc2_chunk_zeros(cparams, 0, chunk, ROOM), 32);
 }
 
