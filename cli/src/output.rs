@@ -32,9 +32,21 @@ pub(crate) fn remove_temporary_files_on_interrupt() {
         let files = temporary_files();
         for path in files.iter() {
             let _ = remove(path);
+            remove_files_of_creation(path);
         }
         files
     });
+}
+
+/// Removes the files that the library creates before they get the temporary path: their names begin with its name.
+fn remove_files_of_creation(path: &Path) {
+    let (Some(directory), Some(name)) = (path.parent(), path.file_name()) else { return };
+    let directory = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
+    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+        if entry.file_name().as_encoded_bytes().starts_with(name.as_encoded_bytes()) {
+            let _ = remove(&entry.path());
+        }
+    }
 }
 
 /// The paths of temporary files, and their names for users.
@@ -241,4 +253,20 @@ pub(crate) fn binary_stdout(force: bool) -> Result<File, Failure> {
         return Err(Failure::usage("stdout is a terminal; --force writes binary data to it"));
     }
     os::stdout_file().map_err(|error| Failure::data(format!("stdout: {error}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_files_whose_names_begin_with_that_of_the_temporary_path_are_removed() {
+        let directory = tempfile::tempdir().unwrap();
+        let paths = ["a.tmp.12-0.tmp", "a.tmp", "a", "b.a.tmp"].map(|name| directory.path().join(name));
+        for path in &paths {
+            fs::write(path, "content").unwrap();
+        }
+        remove_files_of_creation(&paths[1]);
+        assert_eq!(paths.map(|path| path.exists()), [false, false, true, true]);
+    }
 }
