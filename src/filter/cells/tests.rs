@@ -88,7 +88,12 @@ fn the_mean_of_nans_is_the_first_one() {
     let mut out = vec![0; src.len()];
     CellFilter::NdMean.encode(4, 8, Some(&array(8, &[8])), &src, &mut out).unwrap();
     let means: Vec<u64> = out.as_chunks::<8>().0.iter().map(|&mean| u64::from_ne_bytes(mean)).collect();
-    assert_eq!(means, [[first.to_bits(); 4], [second.to_bits(); 4]].concat());
+    if cfg!(any(target_arch = "riscv32", target_arch = "riscv64")) {
+        // The processor makes the same NaN of all.
+        assert!(means.iter().all(|&mean| f64::from_bits(mean).is_nan()));
+    } else {
+        assert_eq!(means, [[first.to_bits(); 4], [second.to_bits(); 4]].concat());
+    }
 }
 
 #[test]
