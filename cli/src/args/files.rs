@@ -56,9 +56,10 @@ pub(crate) struct ThreadArguments {
     pub threads: Option<u16>,
 }
 
-/// Address space in bytes for one thread: its stack of 2 MiB, and memory for its blocks. With less, the standard library
-/// ends the process when a small allocation fails (`ulimit -v 50000; blosc2 compress -T 2000 --blocksize 1K`).
-const THREAD_NBYTES: u64 = 32 << 20;
+/// Address space in bytes for one thread: its stack of 2 MiB, memory for its blocks, and 128 MiB in which glibc places an arena
+/// for the thread. With less, the standard library ends the process when a small allocation fails
+/// (`ulimit -v 50000; blosc2 compress -T 2000 --blocksize 1K`).
+const THREAD_NBYTES: u64 = 160 << 20;
 
 impl ThreadArguments {
     /// Returns the number of threads, at most as many as fit into the address space of the process.
