@@ -72,14 +72,19 @@ fn chunks_keep_their_sizes_or_get_another() {
     assert_eq!((schunk.info().chunksize, schunk.nchunks()), (Some(30_000), 3));
 }
 
-#[test]
-fn arrays_stay_arrays() {
-    let cli = Cli::new();
+/// Writes the array `a.b2nd` with a metalayer of each kind. Returns its items.
+fn write_array(cli: &Cli) -> Vec<f64> {
     let items: Vec<f64> = (0..60 * 70).map(f64::from).collect();
     let builder = Array::<f64>::builder([60, 70]).chunks([20, 30]).blocks([10, 10]);
     let mut array = builder.metalayer("unit", b"m").create_from(cli.path("a.b2nd"), &items).unwrap();
     array.metalayers_mut().unwrap().set_variable("note", b"text").unwrap();
-    drop(array);
+    items
+}
+
+#[test]
+fn arrays_stay_arrays() {
+    let cli = Cli::new();
+    let items = write_array(&cli);
     cli.succeed(&["recompress", "a.b2nd", "-c", "zstd", "-l", "7", "-T", "2"], b"");
     let array = Array::<f64>::open(cli.path("a.b2nd")).unwrap();
     assert_eq!(array.read(..).unwrap(), items);
@@ -186,11 +191,7 @@ fn directories_of_chunks_are_replaced_and_missing_files_do_not_stop_the_others()
 #[test]
 fn arrays_get_chunks_and_blocks_of_other_shapes() {
     let cli = Cli::new();
-    let items: Vec<f64> = (0..60 * 70).map(f64::from).collect();
-    let builder = Array::<f64>::builder([60, 70]).chunks([20, 30]).blocks([10, 10]);
-    let mut array = builder.metalayer("unit", b"m").create_from(cli.path("a.b2nd"), &items).unwrap();
-    array.metalayers_mut().unwrap().set_variable("note", b"text").unwrap();
-    drop(array);
+    let items = write_array(&cli);
     for (options, chunks, blocks) in [
         (&["--chunks=7,70"][..], [7, 70], None),
         (&["--chunks", "60,9", "--blocks", "8,3"], [60, 9], Some([8, 3])),
