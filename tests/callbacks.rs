@@ -248,6 +248,37 @@ fn filter(id: u8, name: &'static CStr) -> blosc2_filter {
     }
 }
 
+/// The filter turns the content into zeros (chunk.md 3.6). The reference loses it, but reads the chunk of this library.
+#[test]
+fn content_that_a_user_filter_turns_into_zeros_is_restored() {
+    run_in_children(test_name!(), |library| {
+        let ours = Library::ours();
+        for one in [library, ours] {
+            // SAFETY: a valid struct with a static name. A second registration of the same filter has no effect.
+            assert_eq!(unsafe { (one.blosc2_register_filter)(&mut filter(170, c"adds")) }, 0);
+        }
+        let params =
+            Params { filters: [170, 0, 0, 0, 0, 0], filters_meta: [249, 0, 0, 0, 0, 0], ..Params::default() };
+        for nbytes in [100, 10_000, 200_000] {
+            let src = vec![7; nbytes];
+            let chunk = compress(ours, &params, &src, nbytes + 100).expect("a chunk of this library");
+            assert!(chunk.len() < nbytes / 2, "{} of {nbytes} bytes", chunk.len());
+            for nthreads in [1, 4] {
+                assert_eq!(
+                    decompress(library, nthreads, &chunk, nbytes).as_ref(),
+                    Ok(&src),
+                    "{}",
+                    library.name
+                );
+            }
+            if library.is_reference() {
+                let lost = compress(library, &params, &src, nbytes + 100).expect("a chunk of the reference");
+                assert_eq!(decompress(library, 1, &lost, nbytes), Ok(vec![0; nbytes]));
+            }
+        }
+    });
+}
+
 #[test]
 fn return_values_of_user_filters_are_checked() {
     run_in_children(test_name!(), |library| {
