@@ -5,6 +5,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::metalayers::{Metalayers, MetalayersMut};
 use crate::params::Params;
 use crate::prefetch::{self, Prefetch};
+use blosc2_core::rust_api::params::CompressSettings;
 use blosc2_core::rust_api::schunk::{self as core, FileAccess, NewStorage, SuperChunkRef};
 use std::ops::Range;
 use std::path::Path;
@@ -32,7 +33,7 @@ pub struct SuperChunkInfo {
     pub has_variable_blocks: bool,
     /// Whether the frame has checksums, which are compared when it is read; not with `BLOSC2_CHECKSUMS=off`.
     pub has_checksums: bool,
-    /// Compression parameters.
+    /// Compression parameters, with the number of threads that work on one call now.
     pub params: Params,
 }
 
@@ -505,7 +506,7 @@ pub(crate) fn info(core: SuperChunkRef<'_>) -> SuperChunkInfo {
         is_contiguous: info.is_contiguous,
         has_variable_blocks: info.has_variable_blocks,
         has_checksums: info.has_checksums,
-        params: Params::from_settings(&info.settings),
+        params: Params::from_settings(&CompressSettings { nthreads: core.nthreads(), ..info.settings }),
     }
 }
 

@@ -121,6 +121,7 @@ fn options_open_and_create_as_those_of_files() {
     assert_eq!(kind(OpenOptions::new().write(true).mapped(true)), Some(ErrorKind::InvalidParam));
     let mapped = OpenOptions::new().mapped(true).threads(2).open(&path).unwrap();
     assert_eq!(mapped.decompress_chunk(0).unwrap(), [1; 800]);
+    assert_eq!(mapped.info().params.get_threads(), 2);
     drop(mapped);
     let mut read_only = SuperChunk::open(&path).unwrap();
     assert_eq!(read_only.append(&[1; 800]).unwrap_err().kind(), ErrorKind::FileWrite);

@@ -465,6 +465,12 @@ impl SuperChunkRef<'_> {
         done.map_err(|error| failed.unwrap_or_else(|| error.into()))
     }
 
+    /// Returns the number of threads that work on one call.
+    pub fn nthreads(self) -> i16 {
+        // `set_nthreads` gives both contexts the same number; the lock of the other one is held while a chunk is compressed.
+        self.0.dctx().map_or(1, |dctx| dctx.head().new_nthreads())
+    }
+
     /// Sets the numbers of threads that compress and decompress.
     pub fn set_nthreads(self, nthreads: i16) -> Result<()> {
         self.0.cctx()?.head().set_new_nthreads(nthreads);
