@@ -64,6 +64,13 @@ impl AnyArray {
 
     /// Opens a copy of a frame in memory.
     ///
+    /// ```
+    /// let array = blosc2::Array::<u8>::builder([3]).in_memory_from(&[1, 2, 3])?;
+    /// let copy = blosc2::AnyArray::from_frame(&array.to_frame()?)?;
+    /// assert_eq!((copy.shape(), copy.read_bytes(..)?), (&[3][..], vec![1, 2, 3]));
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`open`](Self::open).
     pub fn from_frame(frame: &[u8]) -> Result<AnyArray> {
@@ -124,49 +131,105 @@ impl AnyArray {
         Ok(done?)
     }
 
-    /// Returns the extents in items, in C order: the last dimension is contiguous. If others change the shape in the same
-    /// files, [`refresh`](Self::refresh) reads it again.
+    /// Returns the extents in items, in C order: the last dimension is contiguous. If another
+    /// handle or process changes the shape in the same files, [`refresh`](Self::refresh) reads it again.
+    ///
+    /// ```
+    /// let array = blosc2::Array::<f32>::builder([2, 3]).in_memory()?;
+    /// assert_eq!(array.shape(), [2, 3]);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     pub fn shape(&self) -> &[u64] {
         &self.shape
     }
 
     /// Returns the number of dimensions, at most 16.
+    ///
+    /// ```
+    /// let array = blosc2::Array::<f32>::builder([2, 3]).in_memory()?;
+    /// assert_eq!(array.ndim(), 2);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     pub fn ndim(&self) -> usize {
         self.shape.len()
     }
 
     /// Returns the number of items.
+    ///
+    /// ```
+    /// let array = blosc2::Array::<f32>::builder([2, 3]).in_memory()?;
+    /// assert_eq!(array.nitems(), 6);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     pub fn nitems(&self) -> u64 {
         self.shape.iter().product()
     }
 
     /// Returns the extents of a chunk, the unit of writing.
+    ///
+    /// ```
+    /// let array = blosc2::Array::<f32>::builder([1000, 200]).chunks([100, 200]).in_memory()?;
+    /// assert_eq!(array.chunkshape(), [100, 200]);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     pub fn chunkshape(&self) -> &[u32] {
         &self.chunkshape
     }
 
     /// Returns the extents of a block, the unit of reading.
+    ///
+    /// ```
+    /// let array = blosc2::Array::<f32>::builder([1000, 200]).blocks([10, 200]).in_memory()?;
+    /// assert_eq!(array.blockshape(), [10, 200]);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     pub fn blockshape(&self) -> &[u32] {
         &self.blockshape
     }
 
     /// Returns the size of an item in bytes.
+    ///
+    /// ```
+    /// let array = blosc2::Array::<f32>::builder([2, 3]).in_memory()?;
+    /// assert_eq!(array.typesize(), 4);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     pub fn typesize(&self) -> usize {
         self.core.typesize()
     }
 
     /// Returns the data type of the items, in the notation of NumPy unless [`dtype_format`](Self::dtype_format) is
     /// another number than 0.
+    ///
+    /// ```
+    /// let array = blosc2::AnyArray::builder([2, 3], ">f4", 4).in_memory()?;
+    /// assert_eq!(array.dtype(), ">f4");
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     pub fn dtype(&self) -> &str {
         &self.dtype
     }
 
-    /// Returns the format of the data type's text.
+    /// Returns the number of the notation of [`dtype`](Self::dtype): 0 for that of NumPy.
+    ///
+    /// ```
+    /// let array = blosc2::AnyArray::builder([2, 3], ">f4", 4).in_memory()?;
+    /// assert_eq!(array.dtype_format(), 0);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     pub fn dtype_format(&self) -> i8 {
         self.dtype_format
     }
 
-    /// Returns the size and the properties of the super-chunk of the array.
+    /// Returns the size and the properties of the super-chunk of the array. Its content includes the padding of chunks at
+    /// the end of a dimension.
+    ///
+    /// ```
+    /// let array = blosc2::Array::<u8>::builder([4, 4]).chunks([2, 4]).in_memory()?;
+    /// let info = array.info()?;
+    /// assert_eq!((info.nchunks, info.nbytes, info.chunksize), (2, 16, Some(8)));
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     ///
     /// # Errors
     /// None in practice.
@@ -175,13 +238,25 @@ impl AnyArray {
     }
 
     /// Returns the length of the items divided by that of the chunks.
+    ///
+    /// ```
+    /// let zeros = blosc2::Array::<f64>::builder([1000, 1000]).in_memory()?;
+    /// assert!(zeros.ratio() > 1000.0);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     pub fn ratio(&self) -> f64 {
         let nbytes = self.nitems() as f64 * self.typesize() as f64;
         let cbytes = self.info().map_or(0, |info| info.cbytes.max(info.frame_len));
         if cbytes == 0 { f64::INFINITY } else { nbytes / cbytes as f64 }
     }
 
-    /// Returns the bytes of the items in a box, in C order.
+    /// Returns the bytes of the items that `ranges` select, in C order.
+    ///
+    /// ```
+    /// let array = blosc2::Array::<u8>::builder([2, 3]).in_memory_from(&[1, 2, 3, 4, 5, 6])?;
+    /// assert_eq!(array.read_bytes((.., 1..))?, [2, 3, 5, 6]);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     ///
     /// # Errors
     /// `InvalidParam` for ranges that do not fit; `Failure` for damaged chunks; `MemoryAlloc`.
@@ -196,7 +271,15 @@ impl AnyArray {
         Ok(dest)
     }
 
-    /// Reads the bytes of the items in a box into `dest`, in C order.
+    /// Reads the bytes of the items that `ranges` select into `dest`, in C order.
+    ///
+    /// ```
+    /// let array = blosc2::Array::<u8>::builder([2, 3]).in_memory_from(&[1, 2, 3, 4, 5, 6])?;
+    /// let mut column = [0; 2];
+    /// array.read_bytes_into((.., 1), &mut column)?;
+    /// assert_eq!(column, [2, 5]);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`read_bytes`](Self::read_bytes); `InvalidParam` for a `dest` of another length.
@@ -210,7 +293,14 @@ impl AnyArray {
         Ok(())
     }
 
-    /// Overwrites the items in a box, in C order.
+    /// Overwrites the items that `ranges` select by those with the bytes `items`, in C order.
+    ///
+    /// ```
+    /// let mut array = blosc2::AnyArray::builder([2, 3], "|u1", 1).in_memory()?;
+    /// array.write_bytes((1, ..2), &[8, 9])?;
+    /// assert_eq!(array.read_bytes(..)?, [0, 0, 0, 8, 9, 0]);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     ///
     /// # Errors
     /// `InvalidParam` for ranges that do not fit or `items` of another length; those of writing.
@@ -229,6 +319,13 @@ impl AnyArray {
 
     /// Changes the shape. New items are zeros.
     ///
+    /// ```
+    /// let mut array = blosc2::Array::<u8>::builder([2, 2]).in_memory_from(&[1, 2, 3, 4])?;
+    /// array.resize(&[3, 1])?;
+    /// assert_eq!(array.read(..)?, [1, 3, 0]);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// `InvalidParam` for another number of dimensions; those of writing.
     pub fn resize(&mut self, shape: &[u64]) -> Result<()> {
@@ -238,6 +335,13 @@ impl AnyArray {
     /// Inserts items along `axis`, before position `at` or at the end. `items` holds whole rows: as many items as the
     /// shape without `axis` has, or a multiple.
     ///
+    /// ```
+    /// let mut array = blosc2::Array::<u8>::builder([2, 2]).chunks([1, 2]).in_memory_from(&[1, 2, 3, 4])?;
+    /// array.insert_bytes(0, Some(1), &[8, 9])?;
+    /// assert_eq!(array.read_bytes(..)?, [1, 2, 8, 9, 3, 4]);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// `InvalidParam` for an axis or position out of range, a position inside a chunk, or no whole rows; those of
     /// writing.
@@ -246,6 +350,13 @@ impl AnyArray {
     }
 
     /// Deletes a range of rows along `axis`.
+    ///
+    /// ```
+    /// let mut array = blosc2::Array::<u8>::builder([4]).chunks([2]).in_memory_from(&[1, 2, 3, 4])?;
+    /// array.delete(0, 0..2)?;
+    /// assert_eq!(array.read(..)?, [3, 4]);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     ///
     /// # Errors
     /// `InvalidParam` for an axis or rows out of range, or rows that are not whole chunks; those of writing.
@@ -316,6 +427,12 @@ impl AnyArray {
 
     /// Returns the bytes of the items at all combinations of the coordinates in `lists`, one list for each dimension.
     ///
+    /// ```
+    /// let array = blosc2::Array::<u8>::builder([2, 3]).in_memory_from(&[1, 2, 3, 4, 5, 6])?;
+    /// assert_eq!(array.select_bytes(&[vec![1, 0], vec![0, 2]])?, [4, 6, 1, 3]);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// `InvalidParam`, `InvalidIndex` for lists that do not fit; `Failure` for damaged chunks.
     pub fn select_bytes(&self, lists: &[Vec<u64>]) -> Result<Vec<u8>> {
@@ -325,7 +442,14 @@ impl AnyArray {
         Ok(dest)
     }
 
-    /// Overwrites the items at all combinations of the coordinates in `lists`.
+    /// Overwrites the items at all combinations of the coordinates in `lists`, in C order.
+    ///
+    /// ```
+    /// let mut array = blosc2::Array::<u8>::builder([2, 3]).in_memory_from(&[1, 2, 3, 4, 5, 6])?;
+    /// array.assign_bytes(&[vec![0, 1], vec![2]], &[8, 9])?;
+    /// assert_eq!(array.read_bytes(..)?, [1, 2, 8, 4, 5, 9]);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`select_bytes`](Self::select_bytes); those of writing.
@@ -333,7 +457,19 @@ impl AnyArray {
         Ok(self.core_mut()?.write_orthogonal(lists, items)?)
     }
 
-    /// Reads the changes that others have made to the same files. Returns whether there were any.
+    /// Reads the changes that other handles and processes have made to the same files. Returns whether there were any.
+    ///
+    /// ```
+    /// # let dir = tempfile::tempdir()?;
+    /// # let path = dir.path().join("a.b2nd");
+    /// let mut writer = blosc2::Array::<u8>::builder([2]).create_from(&path, &[1, 2])?;
+    /// let mut reader = blosc2::Array::<u8>::open(&path)?;
+    /// writer.resize(&[5])?;
+    /// assert_eq!(reader.shape(), [2]);
+    /// assert!(reader.refresh()?);
+    /// assert_eq!(reader.shape(), [5]);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     ///
     /// # Errors
     /// `Lock`; those of a damaged frame.
@@ -346,6 +482,13 @@ impl AnyArray {
 
     /// Sets the number of threads that work on one call.
     ///
+    /// ```
+    /// let mut array = blosc2::Array::<u8>::builder([10]).in_memory()?;
+    /// array.set_threads(4)?;
+    /// assert_eq!(array.info()?.params.get_threads(), 4);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// `InvalidParam` for 0 or more than 32767.
     pub fn set_threads(&mut self, threads: usize) -> Result<()> {
@@ -354,6 +497,12 @@ impl AnyArray {
 
     /// Returns the metalayers.
     ///
+    /// ```
+    /// let array = blosc2::Array::<f32>::builder([10]).metalayer("unit", b"m").in_memory()?;
+    /// assert_eq!(array.metalayers()?.fixed("unit")?.as_deref(), Some(&b"m"[..]));
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// None in practice.
     pub fn metalayers(&self) -> Result<Metalayers<'_>> {
@@ -361,6 +510,13 @@ impl AnyArray {
     }
 
     /// Returns the metalayers for changes. That of the array, `b2nd`, must keep its meaning.
+    ///
+    /// ```
+    /// let mut array = blosc2::Array::<f32>::builder([10]).in_memory()?;
+    /// array.metalayers_mut()?.set_variable("source", b"station 7")?;
+    /// assert_eq!(array.metalayers()?.variable_names(), ["source"]);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     ///
     /// # Errors
     /// `FileWrite` for an array that was opened for reading.
@@ -371,6 +527,15 @@ impl AnyArray {
 
     /// Returns the bytes of a file with this array.
     ///
+    /// ```
+    /// # let dir = tempfile::tempdir()?;
+    /// # let path = dir.path().join("a.b2nd");
+    /// let array = blosc2::Array::<i32>::builder([3]).in_memory_from(&[1, 2, 3])?;
+    /// std::fs::write(&path, array.to_frame()?)?;
+    /// assert_eq!(blosc2::Array::<i32>::open(&path)?.read(..)?, [1, 2, 3]);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// `SchunkCopy`, `MemoryAlloc`.
     pub fn to_frame(&self) -> Result<Vec<u8>> {
@@ -378,6 +543,18 @@ impl AnyArray {
     }
 
     /// Copies the array with its metalayers to the new file `path`; with other parameters if `params` are given.
+    ///
+    /// ```
+    /// # let dir = tempfile::tempdir()?;
+    /// # let path = dir.path().join("a.b2nd");
+    /// use blosc2::{Array, Codec, Params};
+    ///
+    /// let array = Array::<i32>::builder([3]).in_memory_from(&[1, 2, 3])?;
+    /// let copy = array.copy_to(&path, Some(&Params::new().codec(Codec::Zstd)))?;
+    /// assert_eq!(copy.info()?.params.get_codec(), Codec::Zstd);
+    /// assert_eq!(Array::<i32>::try_from(copy)?.read(..)?, [1, 2, 3]);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     ///
     /// # Errors
     /// `FileOpen`, `Failure` if the file exists or cannot be written; those of reading.
@@ -390,6 +567,15 @@ impl AnyArray {
     }
 
     /// Waits until all changes survive a loss of power.
+    ///
+    /// ```
+    /// # let dir = tempfile::tempdir()?;
+    /// # let path = dir.path().join("a.b2nd");
+    /// let array = blosc2::Array::<i32>::builder([3]).create_from(&path, &[1, 2, 3])?;
+    /// array.sync()?;
+    /// assert_eq!(blosc2::Array::<i32>::open(&path)?.read(..)?, [1, 2, 3]);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     ///
     /// # Errors
     /// `FileOpen`, `FileWrite`.
@@ -483,7 +669,16 @@ impl<T: Element> TryFrom<AnyArray> for Array<T> {
 }
 
 impl<T: Element> Array<T> {
-    /// Returns the items in a box, in C order.
+    /// Returns the items that `ranges` select, in C order.
+    ///
+    /// ```
+    /// use blosc2::{Array, step};
+    ///
+    /// let array = Array::<i32>::builder([2, 3]).in_memory_from(&[1, 2, 3, 4, 5, 6])?;
+    /// assert_eq!(array.read((.., 1..))?, [2, 3, 5, 6]);
+    /// assert_eq!(array.read((1, step(.., 2)))?, [4, 6]);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`AnyArray::read_bytes`].
@@ -505,7 +700,15 @@ impl<T: Element> Array<T> {
         SharedReader(self.array.core.clone())
     }
 
-    /// Reads the items in a box into `dest`, in C order.
+    /// Reads the items that `ranges` select into `dest`, in C order.
+    ///
+    /// ```
+    /// let array = blosc2::Array::<i32>::builder([2, 3]).in_memory_from(&[1, 2, 3, 4, 5, 6])?;
+    /// let mut row = [0; 3];
+    /// array.read_into((1, ..), &mut row)?;
+    /// assert_eq!(row, [4, 5, 6]);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`AnyArray::read_bytes_into`].
@@ -515,6 +718,12 @@ impl<T: Element> Array<T> {
 
     /// Returns the item at a position.
     ///
+    /// ```
+    /// let array = blosc2::Array::<i32>::builder([2, 3]).in_memory_from(&[1, 2, 3, 4, 5, 6])?;
+    /// assert_eq!(array.get(&[1, 0])?, 4);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// `InvalidParam` for a position outside the array; `Failure` for a damaged chunk.
     pub fn get(&self, at: &[u64]) -> Result<T> {
@@ -523,7 +732,14 @@ impl<T: Element> Array<T> {
         Ok(item[0])
     }
 
-    /// Overwrites the items in a box, in C order.
+    /// Overwrites the items that `ranges` select by `items`, in C order.
+    ///
+    /// ```
+    /// let mut array = blosc2::Array::<i32>::builder([2, 3]).in_memory()?;
+    /// array.write((.., 1), &[-1, -2])?;
+    /// assert_eq!(array.read(..)?, [0, -1, 0, 0, -2, 0]);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`AnyArray::write_bytes`].
@@ -533,6 +749,13 @@ impl<T: Element> Array<T> {
 
     /// Overwrites the item at a position.
     ///
+    /// ```
+    /// let mut array = blosc2::Array::<i32>::builder([2, 3]).in_memory()?;
+    /// array.set(&[1, 0], 7)?;
+    /// assert_eq!(array.read(..)?, [0, 0, 0, 7, 0, 0]);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`AnyArray::write_bytes`].
     pub fn set(&mut self, at: &[u64], item: T) -> Result<()> {
@@ -540,6 +763,13 @@ impl<T: Element> Array<T> {
     }
 
     /// Inserts items along `axis`, before position `at`. See [`AnyArray::insert_bytes`].
+    ///
+    /// ```
+    /// let mut array = blosc2::Array::<i32>::builder([2, 2]).chunks([2, 1]).in_memory_from(&[1, 2, 3, 4])?;
+    /// array.insert(1, 1, &[-1, -2])?;
+    /// assert_eq!(array.read(..)?, [1, -1, 2, 3, -2, 4]);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`AnyArray::insert_bytes`].
@@ -549,6 +779,14 @@ impl<T: Element> Array<T> {
 
     /// Appends items along `axis`. See [`AnyArray::insert_bytes`].
     ///
+    /// ```
+    /// let mut array = blosc2::Array::<i32>::builder([0, 2]).in_memory()?;
+    /// array.append(0, &[1, 2])?;
+    /// array.append(0, &[3, 4, 5, 6])?;
+    /// assert_eq!((array.shape(), array.read(..)?), (&[3, 2][..], vec![1, 2, 3, 4, 5, 6]));
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`AnyArray::insert_bytes`].
     pub fn append(&mut self, axis: usize, items: &[T]) -> Result<()> {
@@ -556,6 +794,12 @@ impl<T: Element> Array<T> {
     }
 
     /// Returns the items at all combinations of the coordinates in `lists`, one list for each dimension.
+    ///
+    /// ```
+    /// let array = blosc2::Array::<i32>::builder([2, 3]).in_memory_from(&[1, 2, 3, 4, 5, 6])?;
+    /// assert_eq!(array.select(&[vec![1, 0], vec![0, 2]])?, [4, 6, 1, 3]);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`AnyArray::select_bytes`].
@@ -566,7 +810,14 @@ impl<T: Element> Array<T> {
         Ok(items)
     }
 
-    /// Overwrites the items at all combinations of the coordinates in `lists`.
+    /// Overwrites the items at all combinations of the coordinates in `lists`, in C order.
+    ///
+    /// ```
+    /// let mut array = blosc2::Array::<i32>::builder([2, 3]).in_memory_from(&[1, 2, 3, 4, 5, 6])?;
+    /// array.assign(&[vec![0, 1], vec![2]], &[-1, -2])?;
+    /// assert_eq!(array.read(..)?, [1, 2, -1, 4, 5, -2]);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`AnyArray::assign_bytes`].
@@ -575,6 +826,13 @@ impl<T: Element> Array<T> {
     }
 
     /// Returns the array with items of any type.
+    ///
+    /// ```
+    /// let array = blosc2::Array::<u8>::builder([2]).in_memory_from(&[1, 2])?;
+    /// let any: blosc2::AnyArray = array.into_any();
+    /// assert_eq!((any.dtype(), any.read_bytes(..)?), ("|u1", vec![1, 2]));
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     pub fn into_any(self) -> AnyArray {
         self.array
     }

@@ -76,6 +76,12 @@ impl<A> ArrayBuilder<A> {
     }
 
     /// Sets the extents of a chunk: the unit of writing.
+    ///
+    /// ```
+    /// let array = blosc2::Array::<u8>::builder([10, 7]).chunks([4, 7]).in_memory()?;
+    /// assert_eq!((array.chunkshape(), array.nchunks()), (&[4, 7][..], 3));
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     #[must_use]
     pub fn chunks(mut self, chunkshape: impl IntoIterator<Item = u32>) -> Self {
         self.chunks = Some(chunkshape.into_iter().collect());
@@ -83,6 +89,12 @@ impl<A> ArrayBuilder<A> {
     }
 
     /// Sets the extents of a block: the unit of reading.
+    ///
+    /// ```
+    /// let array = blosc2::Array::<u8>::builder([10, 7]).blocks([2, 7]).in_memory()?;
+    /// assert_eq!(array.blockshape(), [2, 7]);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     #[must_use]
     pub fn blocks(mut self, blockshape: impl IntoIterator<Item = u32>) -> Self {
         self.blocks = Some(blockshape.into_iter().collect());
@@ -90,6 +102,15 @@ impl<A> ArrayBuilder<A> {
     }
 
     /// Sets the compression parameters. The item size and the block size are those of the array.
+    ///
+    /// ```
+    /// use blosc2::{Array, Codec, Params};
+    ///
+    /// let array = Array::<f32>::builder([10]).params(Params::new().codec(Codec::Zstd)).in_memory()?;
+    /// let params = array.info()?.params;
+    /// assert_eq!((params.get_codec(), params.get_typesize()), (Codec::Zstd, 4));
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     #[must_use]
     pub fn params(mut self, params: Params) -> Self {
         self.params = params;
@@ -97,6 +118,13 @@ impl<A> ArrayBuilder<A> {
     }
 
     /// Leaves the items unspecified until they are written; the default is zeros.
+    ///
+    /// ```
+    /// let mut array = blosc2::Array::<u8>::builder([3]).uninit().in_memory()?;
+    /// array.write(.., &[1, 2, 3])?;
+    /// assert_eq!(array.read(..)?, [1, 2, 3]);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     #[must_use]
     pub fn uninit(mut self) -> Self {
         self.is_uninit = true;
@@ -104,6 +132,12 @@ impl<A> ArrayBuilder<A> {
     }
 
     /// Adds a fixed metalayer.
+    ///
+    /// ```
+    /// let array = blosc2::Array::<f32>::builder([10]).metalayer("unit", b"m").in_memory()?;
+    /// assert_eq!(array.metalayers()?.fixed("unit")?.as_deref(), Some(&b"m"[..]));
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     #[must_use]
     pub fn metalayer(mut self, name: &str, content: &[u8]) -> Self {
         self.metalayers.push((name.to_owned(), content.to_vec()));
@@ -111,6 +145,15 @@ impl<A> ArrayBuilder<A> {
     }
 
     /// Sets whether the array is a directory with one file for each chunk instead of one file.
+    ///
+    /// ```
+    /// # let dir = tempfile::tempdir()?;
+    /// # let path = dir.path().join("a.b2nd");
+    /// blosc2::Array::<u8>::builder([3]).directory(true).create_from(&path, &[1, 2, 3])?;
+    /// assert!(path.is_dir());
+    /// assert_eq!(blosc2::Array::<u8>::open(&path)?.read(..)?, [1, 2, 3]);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     #[must_use]
     pub fn directory(mut self, directory: bool) -> Self {
         self.directory = directory;
@@ -118,6 +161,17 @@ impl<A> ArrayBuilder<A> {
     }
 
     /// Sets whether an existing file or directory is removed first; the default is an error.
+    ///
+    /// ```
+    /// # let dir = tempfile::tempdir()?;
+    /// # let path = dir.path().join("a.b2nd");
+    /// use blosc2::Array;
+    ///
+    /// Array::<u8>::builder([3]).create(&path)?;
+    /// assert!(Array::<u8>::builder([5]).create(&path).is_err());
+    /// assert_eq!(Array::<u8>::builder([5]).truncate(true).create(&path)?.shape(), [5]);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     #[must_use]
     pub fn truncate(mut self, truncate: bool) -> Self {
         self.truncate = truncate;
@@ -125,6 +179,17 @@ impl<A> ArrayBuilder<A> {
     }
 
     /// Sets what a change leaves if the process dies, or the machine loses power, in the middle of it.
+    ///
+    /// ```
+    /// # let dir = tempfile::tempdir()?;
+    /// # let path = dir.path().join("a.b2nd");
+    /// use blosc2::{Array, Durability};
+    ///
+    /// let mut array = Array::<u8>::builder([3]).durability(Durability::Power).create(&path)?;
+    /// array.write(.., &[1, 2, 3])?; // After this, a loss of power leaves these items.
+    /// assert_eq!(Array::<u8>::open(&path)?.read(..)?, [1, 2, 3]);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     #[must_use]
     pub fn durability(mut self, durability: Durability) -> Self {
         self.durability = Some(durability);
@@ -195,6 +260,12 @@ impl<A> ArrayBuilder<A> {
 
 impl ArrayBuilder<AnyArray> {
     /// Sets all items to the value with these bytes.
+    ///
+    /// ```
+    /// let array = blosc2::AnyArray::builder([3], "|S2", 2).fill_bytes(b"ab").in_memory()?;
+    /// assert_eq!(array.read_bytes(..)?, b"ababab");
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     #[must_use]
     pub fn fill_bytes(mut self, value: &[u8]) -> Self {
         self.value = Some(value.to_vec());
@@ -203,6 +274,12 @@ impl ArrayBuilder<AnyArray> {
 
     /// Creates the array in memory.
     ///
+    /// ```
+    /// let array = blosc2::AnyArray::builder([2], "|S4", 4).in_memory()?;
+    /// assert_eq!(array.read_bytes(..)?, [0; 8]);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// `InvalidParam` for shapes that do not fit; `MemoryAlloc`.
     pub fn in_memory(self) -> Result<AnyArray> {
@@ -210,6 +287,15 @@ impl ArrayBuilder<AnyArray> {
     }
 
     /// Creates the array in the new file or directory `path`.
+    ///
+    /// ```
+    /// # let dir = tempfile::tempdir()?;
+    /// # let path = dir.path().join("a.b2nd");
+    /// let mut array = blosc2::AnyArray::builder([2], "|S2", 2).create(&path)?;
+    /// array.write_bytes(1, b"ab")?;
+    /// assert_eq!(blosc2::AnyArray::open(&path)?.read_bytes(..)?, b"\0\0ab");
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`in_memory`](Self::in_memory); `Failure` if the file exists or cannot be written.
@@ -220,6 +306,12 @@ impl ArrayBuilder<AnyArray> {
 
 impl<T: Element> ArrayBuilder<Array<T>> {
     /// Sets all items to `value`.
+    ///
+    /// ```
+    /// let array = blosc2::Array::<f64>::builder([2]).fill(0.5).in_memory()?;
+    /// assert_eq!(array.read(..)?, [0.5, 0.5]);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     #[must_use]
     pub fn fill(mut self, value: T) -> Self {
         self.value = Some(bytemuck::bytes_of(&value).to_vec());
@@ -227,6 +319,12 @@ impl<T: Element> ArrayBuilder<Array<T>> {
     }
 
     /// Creates the array in memory.
+    ///
+    /// ```
+    /// let array = blosc2::Array::<u16>::builder([2, 2]).in_memory()?;
+    /// assert_eq!(array.read(..)?, [0; 4]);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     ///
     /// # Errors
     /// `InvalidParam` for shapes that do not fit; `MemoryAlloc`.
@@ -236,6 +334,12 @@ impl<T: Element> ArrayBuilder<Array<T>> {
 
     /// Creates the array in memory, from all its items in C order.
     ///
+    /// ```
+    /// let array = blosc2::Array::<u16>::builder([2, 2]).in_memory_from(&[1, 2, 3, 4])?;
+    /// assert_eq!(array.get(&[1, 0])?, 3);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`in_memory`](Self::in_memory); `InvalidParam` for another number of items.
     pub fn in_memory_from(self, items: &[T]) -> Result<Array<T>> {
@@ -244,6 +348,14 @@ impl<T: Element> ArrayBuilder<Array<T>> {
 
     /// Creates the array in the new file or directory `path`.
     ///
+    /// ```
+    /// # let dir = tempfile::tempdir()?;
+    /// # let path = dir.path().join("a.b2nd");
+    /// blosc2::Array::<u16>::builder([2, 2]).create(&path)?.write((1, ..), &[3, 4])?;
+    /// assert_eq!(blosc2::Array::<u16>::open(&path)?.read(..)?, [0, 0, 3, 4]);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`in_memory`](Self::in_memory); `Failure` if the file exists or cannot be written.
     pub fn create(self, path: impl AsRef<Path>) -> Result<Array<T>> {
@@ -251,6 +363,14 @@ impl<T: Element> ArrayBuilder<Array<T>> {
     }
 
     /// Creates the array in the new file or directory `path`, from all its items in C order.
+    ///
+    /// ```
+    /// # let dir = tempfile::tempdir()?;
+    /// # let path = dir.path().join("a.b2nd");
+    /// blosc2::Array::<u16>::builder([2, 2]).create_from(&path, &[1, 2, 3, 4])?;
+    /// assert_eq!(blosc2::Array::<u16>::open(&path)?.read((.., 1))?, [2, 4]);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`create`](Self::create); `InvalidParam` for another number of items. The file does not exist then.
@@ -278,6 +398,12 @@ fn shrink(shape: &[u64], typesize: usize, limit: u64, least: &[u32]) -> Vec<u32>
 impl AnyArray {
     /// Returns a builder for an array of the given shape, with items of the data type `dtype` in the notation of NumPy,
     /// and of `typesize` bytes.
+    ///
+    /// ```
+    /// let array = blosc2::AnyArray::builder([2, 3], "<M8[s]", 8).in_memory()?;
+    /// assert_eq!((array.shape(), array.dtype(), array.typesize()), (&[2, 3][..], "<M8[s]", 8));
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     pub fn builder(
         shape: impl IntoIterator<Item = u64>,
         dtype: &str,
@@ -289,6 +415,12 @@ impl AnyArray {
 
 impl<T: Element> Array<T> {
     /// Returns a builder for an array of the given shape.
+    ///
+    /// ```
+    /// let array = blosc2::Array::<i8>::builder([2, 3]).in_memory()?;
+    /// assert_eq!((array.shape(), array.dtype()), (&[2, 3][..], "|i1"));
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     pub fn builder(shape: impl IntoIterator<Item = u64>) -> ArrayBuilder<Array<T>> {
         ArrayBuilder::new(shape, T::dtype(), size_of::<T>())
     }

@@ -34,6 +34,17 @@ impl AnyArray {
 impl<T: Element> Array<T> {
     /// As [`AnyArray::transaction`].
     ///
+    /// ```
+    /// let mut array = blosc2::Array::<u8>::builder([2]).in_memory_from(&[1, 2])?;
+    /// let done = array.transaction(|array| {
+    ///     array.set(&[0], 7)?;
+    ///     array.set(&[5], 8) // outside the array
+    /// });
+    /// assert!(done.is_err());
+    /// assert_eq!(array.read(..)?, [1, 2]);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`AnyArray::transaction`].
     pub fn transaction<R>(&mut self, changes: impl FnOnce(&mut Array<T>) -> Result<R>) -> Result<R> {

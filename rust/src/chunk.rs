@@ -6,9 +6,30 @@ use blosc2_core::rust_api::chunk::{self as core, Compressor, Decompressor, MAX_O
 use std::borrow::Cow;
 use std::ops::Range;
 
+/// The kind of a chunk without streams, in [`ChunkInfo::special`].
+///
+/// ```
+/// use blosc2::{Chunk, Params, Special};
+///
+/// let chunk = Chunk::repeated(&[1, 2], 10_000, &Params::new().typesize(2))?;
+/// assert_eq!(chunk.info().special, Some(Special::Value));
+/// assert_eq!(blosc2::compress(b"content", &Params::new().typesize(1))?.info().special, None);
+/// # Ok::<(), blosc2::Error>(())
+/// ```
 pub use blosc2_core::rust_api::chunk::Special;
 
 /// The properties of a chunk, from its header.
+///
+/// ```
+/// use blosc2::{Codec, Filter, Params};
+///
+/// let content: Vec<u8> = (0..10_000u32).flat_map(u32::to_le_bytes).collect();
+/// let chunk = blosc2::compress(&content, &Params::new().codec(Codec::Zstd).typesize(4))?;
+/// let info = chunk.info();
+/// assert_eq!((info.nbytes, info.cbytes, info.typesize), (40_000, chunk.as_bytes().len(), 4));
+/// assert_eq!((info.codec, &info.filters[..], info.special), (Codec::Zstd, &[Filter::Shuffle][..], None));
+/// # Ok::<(), blosc2::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ChunkInfo {
@@ -54,6 +75,13 @@ impl From<core::ChunkFields> for ChunkInfo {
 impl ChunkInfo {
     /// Reads the header of a chunk: the first 32 bytes, or all of a shorter chunk. The rest need not be there.
     ///
+    /// ```
+    /// let chunk = blosc2::compress(&[7; 10_000], &blosc2::Params::new())?;
+    /// let info = blosc2::ChunkInfo::from_header(&chunk.as_bytes()[..32])?;
+    /// assert_eq!(info.cbytes, chunk.as_bytes().len());
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// `ReadBuffer`, `InvalidHeader`, `VersionSupport`.
     pub fn from_header(bytes: &[u8]) -> Result<ChunkInfo> {
@@ -85,6 +113,15 @@ pub struct Chunk<'a> {
 
 impl<'a> Chunk<'a> {
     /// Borrows a chunk. Bytes behind it are left out.
+    ///
+    /// ```
+    /// let mut bytes = blosc2::compress(&[7; 10_000], &blosc2::Params::new())?.into_bytes();
+    /// let len = bytes.len();
+    /// bytes.extend(b"other data");
+    /// assert_eq!(blosc2::Chunk::from_bytes(&bytes)?.as_bytes(), &bytes[..len]);
+    /// assert!(blosc2::Chunk::from_bytes(&bytes[..len - 1]).is_err());
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     ///
     /// # Errors
     /// `ReadBuffer` if the chunk is longer than `bytes`; `InvalidHeader`, `VersionSupport`.
@@ -175,27 +212,64 @@ impl<'a> Chunk<'a> {
         Chunk::try_from(Compressor::new(&params.settings()?)?.special(special, nbytes, value)?)
     }
 
-    /// Returns the bytes of the chunk.
+    /// Returns the bytes of the chunk, with its header.
+    ///
+    /// ```
+    /// let chunk = blosc2::compress(&[7; 10_000], &blosc2::Params::new())?;
+    /// assert_eq!(blosc2::decompress(chunk.as_bytes())?, [7; 10_000]);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// Returns the properties.
+    /// Returns the properties in the header.
+    ///
+    /// ```
+    /// let chunk = blosc2::compress(&[7; 10_000], &blosc2::Params::new())?;
+    /// assert_eq!((chunk.info().nbytes, chunk.info().typesize), (10_000, 8));
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     pub fn info(&self) -> &ChunkInfo {
         &self.info
     }
 
-    /// Returns the chunk with bytes of its own.
+    /// Returns the chunk with bytes of its own; copies them if they are borrowed.
+    ///
+    /// ```
+    /// use blosc2::{Chunk, Result};
+    ///
+    /// fn read(path: &std::path::Path) -> Result<Chunk<'static>> {
+    ///     Ok(Chunk::from_bytes(&std::fs::read(path)?)?.into_owned())
+    /// }
+    /// # let dir = tempfile::tempdir()?;
+    /// # let path = dir.path().join("a.chunk");
+    /// # std::fs::write(&path, blosc2::compress(&[7; 10_000], &blosc2::Params::new())?)?;
+    /// assert_eq!(read(&path)?.decompress()?, [7; 10_000]);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     pub fn into_owned(self) -> Chunk<'static> {
         Chunk { bytes: Cow::Owned(self.bytes.into_owned()), info: self.info }
     }
 
-    /// Returns the bytes.
+    /// Returns the bytes of the chunk, with its header; copies them if they are borrowed.
+    ///
+    /// ```
+    /// let bytes = blosc2::compress(&[7; 10_000], &blosc2::Params::new())?.into_bytes();
+    /// assert_eq!(blosc2::decompress(&bytes)?, [7; 10_000]);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     pub fn into_bytes(self) -> Vec<u8> {
         self.bytes.into_owned()
     }
 
     /// Decompresses the chunk, with one thread.
+    ///
+    /// ```
+    /// let chunk = blosc2::compress(b"some content", &blosc2::Params::new().typesize(1))?;
+    /// assert_eq!(chunk.decompress()?, b"some content");
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     ///
     /// # Errors
     /// Those of a damaged chunk; `MemoryAlloc`.
@@ -203,7 +277,13 @@ impl<'a> Chunk<'a> {
         Decoder::new()?.decompress(self)
     }
 
-    /// Decompresses the items of a range, and no more blocks than hold them.
+    /// Returns the bytes of a range of items; decompresses only the blocks that contain them.
+    ///
+    /// ```
+    /// let chunk = blosc2::compress(b"a0b1c2d3", &blosc2::Params::new().typesize(2))?;
+    /// assert_eq!(chunk.read_items(1..3)?, b"b1c2");
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     ///
     /// # Errors
     /// `InvalidParam` for items outside the chunk; those of a damaged chunk.
@@ -262,6 +342,12 @@ pub fn compress_for_blosc1(content: &[u8], params: &Params) -> Result<Chunk<'sta
 
 /// Decompresses a chunk, with one thread.
 ///
+/// ```
+/// let chunk = blosc2::compress(b"some content", &blosc2::Params::new().typesize(1))?;
+/// assert_eq!(blosc2::decompress(chunk.as_bytes())?, b"some content");
+/// # Ok::<(), blosc2::Error>(())
+/// ```
+///
 /// # Errors
 /// Those of a damaged chunk; `MemoryAlloc`.
 pub fn decompress(chunk: &[u8]) -> Result<Vec<u8>> {
@@ -283,6 +369,13 @@ pub struct Encoder(Compressor);
 impl Encoder {
     /// Returns an encoder.
     ///
+    /// ```
+    /// let mut encoder = blosc2::Encoder::new(&blosc2::Params::new().level(9))?;
+    /// assert_eq!(encoder.compress(&[7; 8000])?.decompress()?, [7; 8000]);
+    /// assert!(blosc2::Encoder::new(&blosc2::Params::new().level(10)).is_err());
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// `InvalidParam` for a parameter out of range or a filter that does not exist.
     pub fn new(params: &Params) -> Result<Encoder> {
@@ -290,6 +383,14 @@ impl Encoder {
     }
 
     /// Compresses `content`.
+    ///
+    /// ```
+    /// let mut encoder = blosc2::Encoder::new(&blosc2::Params::new())?;
+    /// let chunk = encoder.compress(&[7; 8000])?;
+    /// assert!(chunk.as_bytes().len() < 200);
+    /// assert_eq!(chunk.decompress()?, [7; 8000]);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     ///
     /// # Errors
     /// `MaxBufsizeExceeded` for more than 2 GiB; `CodecSupport`, `CodecParam`, `FilterPipeline`, `MemoryAlloc`.
@@ -323,6 +424,15 @@ impl Encoder {
     /// Compresses `content` into `dest`. Returns the length of the chunk in bytes; `None` if it does not fit. The
     /// length of the content and 32 bytes are always enough.
     ///
+    /// ```
+    /// let mut encoder = blosc2::Encoder::new(&blosc2::Params::new())?;
+    /// let mut dest = [0; 8032];
+    /// let len = encoder.compress_into(&[7; 8000], &mut dest)?.expect("32 bytes more than the content");
+    /// assert_eq!(blosc2::decompress(&dest[..len])?, [7; 8000]);
+    /// assert_eq!(encoder.compress_into(&[7; 8000], &mut [0; 40])?, None);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`compress`](Self::compress).
     pub fn compress_into(&mut self, content: &[u8], dest: &mut [u8]) -> Result<Option<usize>> {
@@ -349,6 +459,12 @@ pub struct Decoder(Decompressor);
 impl Decoder {
     /// Returns a decoder with one thread.
     ///
+    /// ```
+    /// let chunk = blosc2::compress(&[7; 8000], &blosc2::Params::new())?;
+    /// assert_eq!(blosc2::Decoder::new()?.decompress(&chunk)?, [7; 8000]);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// `MemoryAlloc`.
     pub fn new() -> Result<Decoder> {
@@ -357,6 +473,13 @@ impl Decoder {
 
     /// Returns a decoder with up to `threads` threads.
     ///
+    /// ```
+    /// let chunk = blosc2::compress(&[7; 8000], &blosc2::Params::new())?;
+    /// assert_eq!(blosc2::Decoder::with_threads(2)?.decompress(&chunk)?, [7; 8000]);
+    /// assert!(blosc2::Decoder::with_threads(0).is_err());
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// `InvalidParam` for 0 or more than 32767; `MemoryAlloc`.
     pub fn with_threads(threads: usize) -> Result<Decoder> {
@@ -364,6 +487,15 @@ impl Decoder {
     }
 
     /// Decompresses a chunk.
+    ///
+    /// ```
+    /// let mut decoder = blosc2::Decoder::new()?;
+    /// for n in 0..3 {
+    ///     let chunk = blosc2::compress(&[n; 8000], &blosc2::Params::new())?;
+    ///     assert_eq!(decoder.decompress(&chunk)?, [n; 8000]);
+    /// }
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     ///
     /// # Errors
     /// Those of a damaged chunk; `MemoryAlloc`.
@@ -375,6 +507,14 @@ impl Decoder {
 
     /// Decompresses a chunk into `dest`. Returns the number of bytes.
     ///
+    /// ```
+    /// let chunk = blosc2::compress(b"some content", &blosc2::Params::new().typesize(1))?;
+    /// let mut dest = [0; 100];
+    /// let len = blosc2::Decoder::new()?.decompress_into(&chunk, &mut dest)?;
+    /// assert_eq!(&dest[..len], b"some content");
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// `WriteBuffer` if the content does not fit; those of a damaged chunk. The content of `dest` is unspecified then.
     pub fn decompress_into(&mut self, chunk: &Chunk<'_>, dest: &mut [u8]) -> Result<usize> {
@@ -382,6 +522,13 @@ impl Decoder {
     }
 
     /// Decompresses the blocks of a chunk with blocks of different lengths. See [`Encoder::compress_blocks`].
+    ///
+    /// ```
+    /// let mut encoder = blosc2::Encoder::new(&blosc2::Params::new().typesize(1))?;
+    /// let chunk = encoder.compress_blocks(&[b"one", b"block"])?;
+    /// assert_eq!(blosc2::Decoder::new()?.decompress_blocks(&chunk)?, [&b"one"[..], b"block"]);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     ///
     /// # Errors
     /// `InvalidParam` for a chunk of equal blocks; those of a damaged chunk.
@@ -391,13 +538,26 @@ impl Decoder {
 
     /// Decompresses one block of a chunk with blocks of different lengths. See [`Encoder::compress_blocks`].
     ///
+    /// ```
+    /// let mut encoder = blosc2::Encoder::new(&blosc2::Params::new().typesize(1))?;
+    /// let chunk = encoder.compress_blocks(&[b"one", b"block"])?;
+    /// assert_eq!(blosc2::Decoder::new()?.decompress_block(&chunk, 1)?, b"block");
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`decompress_blocks`](Self::decompress_blocks); `InvalidParam` for a number out of range.
     pub fn decompress_block(&mut self, chunk: &Chunk<'_>, nblock: usize) -> Result<Vec<u8>> {
         Ok(self.0.decompress_varlen_block(chunk.as_bytes(), nblock)?)
     }
 
-    /// Decompresses the items of a range, and no more blocks than hold them.
+    /// Returns the bytes of a range of items; decompresses only the blocks that contain them.
+    ///
+    /// ```
+    /// let chunk = blosc2::compress(b"a0b1c2d3", &blosc2::Params::new().typesize(2))?;
+    /// assert_eq!(blosc2::Decoder::new()?.read_items(&chunk, 1..3)?, b"b1c2");
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     ///
     /// # Errors
     /// `InvalidParam` for items outside the chunk; those of a damaged chunk.

@@ -12,6 +12,18 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// The size and the properties of a super-chunk.
+///
+/// ```
+/// use blosc2::{Params, SuperChunk};
+///
+/// let mut schunk = SuperChunk::new(&Params::new().typesize(1))?;
+/// schunk.append(&[1; 1000])?;
+/// schunk.append(&[2; 500])?;
+/// let info = schunk.info();
+/// assert_eq!((info.nchunks, info.nbytes, info.chunksize), (2, 1500, Some(1000)));
+/// assert!(info.cbytes < info.nbytes);
+/// # Ok::<(), blosc2::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SuperChunkInfo {
@@ -75,6 +87,13 @@ impl std::fmt::Debug for SuperChunk {
 impl SuperChunk {
     /// Creates a super-chunk in memory, whose chunks are stored one by one.
     ///
+    /// ```
+    /// let mut schunk = blosc2::SuperChunk::new(&blosc2::Params::new())?;
+    /// assert_eq!(schunk.append(&[7; 8000])?, 1);
+    /// assert_eq!(schunk.decompress_chunk(0)?, [7; 8000]);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// `InvalidParam` for parameters out of range.
     pub fn new(params: &Params) -> Result<SuperChunk> {
@@ -83,6 +102,14 @@ impl SuperChunk {
 
     /// Creates a super-chunk in memory, in one frame: the bytes of a file.
     ///
+    /// ```
+    /// let mut schunk = blosc2::SuperChunk::new_frame(&blosc2::Params::new())?;
+    /// schunk.append(&[7; 8000])?;
+    /// assert!(schunk.info().is_contiguous);
+    /// assert_eq!(schunk.to_frame()?.len() as u64, schunk.info().frame_len);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// `InvalidParam` for parameters out of range.
     pub fn new_frame(params: &Params) -> Result<SuperChunk> {
@@ -90,6 +117,14 @@ impl SuperChunk {
     }
 
     /// Opens a copy of a frame in memory.
+    ///
+    /// ```
+    /// let mut schunk = blosc2::SuperChunk::new(&blosc2::Params::new())?;
+    /// schunk.append(&[7; 8000])?;
+    /// let copy = blosc2::SuperChunk::from_frame(&schunk.to_frame()?)?;
+    /// assert_eq!(copy.decompress_chunk(0)?, [7; 8000]);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     ///
     /// # Errors
     /// Those of a damaged header.
@@ -123,41 +158,104 @@ impl SuperChunk {
     }
 
     /// Returns whether the super-chunk holds an array. See [`AnyArray::open`](crate::AnyArray::open).
+    ///
+    /// ```
+    /// let array = blosc2::Array::<u8>::builder([3]).in_memory()?;
+    /// assert!(blosc2::SuperChunk::from_frame(&array.to_frame()?)?.is_array());
+    /// assert!(!blosc2::SuperChunk::new(&blosc2::Params::new())?.is_array());
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     pub fn is_array(&self) -> bool {
         blosc2_core::rust_api::array::ArrayHandle::is_in(&self.core)
     }
 
     /// Returns the size and the properties.
+    ///
+    /// ```
+    /// let schunk = blosc2::SuperChunk::new(&blosc2::Params::new().typesize(4).level(9))?;
+    /// let info = schunk.info();
+    /// assert_eq!((info.nchunks, info.params.get_typesize(), info.params.get_level()), (0, 4, 9));
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     pub fn info(&self) -> SuperChunkInfo {
         info(self.core())
     }
 
     /// Returns the number of chunks.
+    ///
+    /// ```
+    /// let mut schunk = blosc2::SuperChunk::new(&blosc2::Params::new())?;
+    /// assert_eq!(schunk.nchunks(), 0);
+    /// schunk.append(&[0; 800])?;
+    /// assert_eq!(schunk.nchunks(), 1);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     pub fn nchunks(&self) -> u64 {
         self.core().nchunks()
     }
 
     /// Returns the length of the content in bytes.
+    ///
+    /// ```
+    /// let mut schunk = blosc2::SuperChunk::new(&blosc2::Params::new())?;
+    /// schunk.append(&[0; 800])?;
+    /// schunk.append(&[1; 400])?;
+    /// assert_eq!(schunk.nbytes(), 1200);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     pub fn nbytes(&self) -> u64 {
         self.core().info().nbytes
     }
 
     /// Returns the length of the chunks in bytes.
+    ///
+    /// ```
+    /// let mut schunk = blosc2::SuperChunk::new(&blosc2::Params::new())?;
+    /// schunk.append(&[7; 800])?;
+    /// assert_eq!(schunk.cbytes(), schunk.chunk(0)?.as_bytes().len() as u64);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     pub fn cbytes(&self) -> u64 {
         self.core().info().cbytes
     }
 
     /// Returns the size of an item in bytes.
+    ///
+    /// ```
+    /// let schunk = blosc2::SuperChunk::new(&blosc2::Params::new().typesize(4))?;
+    /// assert_eq!(schunk.typesize(), 4);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     pub fn typesize(&self) -> usize {
         usize::try_from(self.core().info().settings.typesize).unwrap_or(1)
     }
 
-    /// Returns the number of items.
+    /// Returns the number of whole items.
+    ///
+    /// ```
+    /// let mut schunk = blosc2::SuperChunk::new(&blosc2::Params::new().typesize(4))?;
+    /// schunk.append(&[0; 800])?;
+    /// assert_eq!(schunk.nitems(), 200);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     pub fn nitems(&self) -> u64 {
         self.nbytes() / self.typesize().max(1) as u64
     }
 
-    /// Reads the changes that others have made to the same files. Returns whether there were any.
+    /// Reads the changes that other handles and processes have made to the same files. Returns whether there were any.
+    ///
+    /// ```
+    /// # let dir = tempfile::tempdir()?;
+    /// # let path = dir.path().join("a.b2frame");
+    /// use blosc2::{Params, SuperChunk};
+    ///
+    /// let mut writer = SuperChunk::create(&path, &Params::new())?;
+    /// let reader = SuperChunk::open(&path)?;
+    /// writer.append(&[7; 8000])?;
+    /// assert!(reader.refresh()?);
+    /// assert_eq!(reader.nchunks(), 1);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     ///
     /// # Errors
     /// `Lock`; those of a damaged frame.
@@ -167,6 +265,13 @@ impl SuperChunk {
 
     /// Sets the number of threads that work on one call.
     ///
+    /// ```
+    /// let mut schunk = blosc2::SuperChunk::new(&blosc2::Params::new())?;
+    /// schunk.set_threads(4)?;
+    /// assert_eq!(schunk.info().params.get_threads(), 4);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// `InvalidParam` for 0 or more than 32767.
     pub fn set_threads(&mut self, threads: usize) -> Result<()> {
@@ -174,6 +279,14 @@ impl SuperChunk {
     }
 
     /// Compresses `content`, and appends it as one chunk. Returns the number of chunks.
+    ///
+    /// ```
+    /// let mut schunk = blosc2::SuperChunk::new(&blosc2::Params::new().typesize(1))?;
+    /// assert_eq!(schunk.append(b"first chunk")?, 1);
+    /// assert_eq!(schunk.append(b"last")?, 2);
+    /// assert_eq!(schunk.read_items(6..15)?, b"chunklast");
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     ///
     /// # Errors
     /// `ChunkAppend` if the chunk does not fit behind the others: all but the last have the same size;
@@ -184,6 +297,17 @@ impl SuperChunk {
 
     /// Appends a chunk. Returns the number of chunks.
     ///
+    /// ```
+    /// use blosc2::{Params, SuperChunk};
+    ///
+    /// let params = Params::new().typesize(1);
+    /// let chunk = blosc2::compress(b"a chunk", &params)?;
+    /// let mut schunk = SuperChunk::new(&params)?;
+    /// assert_eq!(schunk.append_chunk(&chunk)?, 1);
+    /// assert_eq!(schunk.decompress_chunk(0)?, b"a chunk");
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`append`](Self::append).
     pub fn append_chunk(&mut self, chunk: &Chunk<'_>) -> Result<u64> {
@@ -191,6 +315,16 @@ impl SuperChunk {
     }
 
     /// Inserts a chunk before chunk `nchunk`. Returns the number of chunks.
+    ///
+    /// ```
+    /// # let params = blosc2::Params::new().typesize(1);
+    /// # let mut schunk = blosc2::SuperChunk::new(&params)?;
+    /// schunk.append(b"one")?;
+    /// schunk.append(b"two")?;
+    /// schunk.insert_chunk(1, &blosc2::compress(b"new", &params)?)?;
+    /// assert_eq!(schunk.read_items(0..9)?, b"onenewtwo");
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     ///
     /// # Errors
     /// `ChunkInsert`, `InvalidParam` for a number out of range; those of writing.
@@ -200,6 +334,16 @@ impl SuperChunk {
 
     /// Replaces chunk `nchunk`.
     ///
+    /// ```
+    /// # let params = blosc2::Params::new().typesize(1);
+    /// # let mut schunk = blosc2::SuperChunk::new(&params)?;
+    /// schunk.append(b"one")?;
+    /// schunk.append(b"two")?;
+    /// schunk.update_chunk(0, &blosc2::compress(b"new", &params)?)?;
+    /// assert_eq!(schunk.read_items(0..6)?, b"newtwo");
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// `ChunkUpdate`, `InvalidParam` for a number out of range; those of writing.
     pub fn update_chunk(&mut self, nchunk: u64, chunk: &Chunk<'_>) -> Result<()> {
@@ -207,6 +351,15 @@ impl SuperChunk {
     }
 
     /// Deletes chunk `nchunk`. Returns the number of chunks.
+    ///
+    /// ```
+    /// # let mut schunk = blosc2::SuperChunk::new(&blosc2::Params::new().typesize(1))?;
+    /// schunk.append(b"one")?;
+    /// schunk.append(b"two")?;
+    /// assert_eq!(schunk.delete_chunk(0)?, 1);
+    /// assert_eq!(schunk.decompress_chunk(0)?, b"two");
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     ///
     /// # Errors
     /// `InvalidParam` for a number out of range; those of writing.
@@ -216,6 +369,16 @@ impl SuperChunk {
 
     /// Puts the chunks in another order: chunk `order[i]` becomes chunk `i`.
     ///
+    /// ```
+    /// # let mut schunk = blosc2::SuperChunk::new(&blosc2::Params::new().typesize(1))?;
+    /// for content in [b"a", b"b", b"c"] {
+    ///     schunk.append(content)?;
+    /// }
+    /// schunk.reorder(&[2, 0, 1])?;
+    /// assert_eq!(schunk.read_items(0..3)?, b"cab");
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// `InvalidParam`, `Data` if `order` is no permutation of all numbers; those of writing.
     pub fn reorder(&mut self, order: &[u64]) -> Result<()> {
@@ -223,6 +386,15 @@ impl SuperChunk {
     }
 
     /// Returns a copy of chunk `nchunk`, compressed.
+    ///
+    /// ```
+    /// # let mut schunk = blosc2::SuperChunk::new(&blosc2::Params::new())?;
+    /// schunk.append(&[7; 8000])?;
+    /// let chunk = schunk.chunk(0)?;
+    /// assert!(chunk.as_bytes().len() < 8000);
+    /// assert_eq!(chunk.decompress()?, [7; 8000]);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     ///
     /// # Errors
     /// `InvalidParam` for a number out of range; those of a damaged frame.
@@ -232,6 +404,14 @@ impl SuperChunk {
 
     /// Returns the properties of chunk `nchunk`, of which only the header is read.
     ///
+    /// ```
+    /// # let mut schunk = blosc2::SuperChunk::new(&blosc2::Params::new())?;
+    /// schunk.append(&[0; 8000])?;
+    /// let info = schunk.chunk_info(0)?;
+    /// assert_eq!((info.nbytes, info.special), (8000, Some(blosc2::Special::Zeros)));
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// `InvalidParam` for a number out of range; those of a damaged frame.
     pub fn chunk_info(&self, nchunk: u64) -> Result<ChunkInfo> {
@@ -239,6 +419,14 @@ impl SuperChunk {
     }
 
     /// Decompresses chunk `nchunk`.
+    ///
+    /// ```
+    /// # let mut schunk = blosc2::SuperChunk::new(&blosc2::Params::new().typesize(1))?;
+    /// schunk.append(b"first chunk")?;
+    /// assert_eq!(schunk.decompress_chunk(0)?, b"first chunk");
+    /// assert!(schunk.decompress_chunk(1).is_err());
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     ///
     /// # Errors
     /// `InvalidParam` for a number out of range; those of a damaged chunk.
@@ -248,6 +436,15 @@ impl SuperChunk {
 
     /// Decompresses chunk `nchunk` into `dest`. Returns the number of bytes.
     ///
+    /// ```
+    /// # let mut schunk = blosc2::SuperChunk::new(&blosc2::Params::new().typesize(1))?;
+    /// schunk.append(b"first chunk")?;
+    /// let mut dest = [0; 100];
+    /// let len = schunk.decompress_chunk_into(0, &mut dest)?;
+    /// assert_eq!(&dest[..len], b"first chunk");
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`decompress_chunk`](Self::decompress_chunk); `WriteBuffer`, `InvalidParam` for a `dest` that is too short.
     pub fn decompress_chunk_into(&self, nchunk: u64, dest: &mut [u8]) -> Result<usize> {
@@ -255,11 +452,29 @@ impl SuperChunk {
     }
 
     /// Returns the chunks in order, compressed.
+    ///
+    /// ```
+    /// # let mut schunk = blosc2::SuperChunk::new(&blosc2::Params::new())?;
+    /// schunk.append(&[1; 8000])?;
+    /// schunk.append(&[2; 4000])?;
+    /// let sizes = schunk.chunks().map(|chunk| Ok(chunk?.info().nbytes));
+    /// assert_eq!(sizes.collect::<blosc2::Result<Vec<_>>>()?, [8000, 4000]);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     pub fn chunks(&self) -> impl ExactSizeIterator<Item = Result<Chunk<'static>>> + '_ {
         (0..usize::try_from(self.nchunks()).unwrap_or(usize::MAX)).map(|n| self.chunk(n as u64))
     }
 
     /// Returns the contents of the chunks in order.
+    ///
+    /// ```
+    /// # let mut schunk = blosc2::SuperChunk::new(&blosc2::Params::new().typesize(1))?;
+    /// schunk.append(b"first")?;
+    /// schunk.append(b"last")?;
+    /// let contents = schunk.contents().collect::<blosc2::Result<Vec<_>>>()?;
+    /// assert_eq!(contents, [&b"first"[..], b"last"]);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     pub fn contents(&self) -> impl ExactSizeIterator<Item = Result<Vec<u8>>> + '_ {
         (0..usize::try_from(self.nchunks()).unwrap_or(usize::MAX)).map(|n| self.decompress_chunk(n as u64))
     }
@@ -309,7 +524,15 @@ impl SuperChunk {
         (0..nchunks).into_par_iter().map(|n| self.decompress_chunk(n as u64))
     }
 
-    /// Reads the items of a range.
+    /// Returns the bytes of a range of items.
+    ///
+    /// ```
+    /// # let mut schunk = blosc2::SuperChunk::new(&blosc2::Params::new().typesize(2))?;
+    /// schunk.append(b"a0b1c2d3")?;
+    /// schunk.append(b"e4f5")?;
+    /// assert_eq!(schunk.read_items(2..5)?, b"c2d3e4");
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     ///
     /// # Errors
     /// `InvalidParam` for items outside the content, or chunks of different sizes; those of damaged chunks.
@@ -323,7 +546,16 @@ impl SuperChunk {
         Ok(dest)
     }
 
-    /// Reads the items from `start` on into `dest`, which holds whole items.
+    /// Reads as many items from `start` on as `dest` holds; its length is a multiple of the item size.
+    ///
+    /// ```
+    /// # let mut schunk = blosc2::SuperChunk::new(&blosc2::Params::new().typesize(2))?;
+    /// schunk.append(b"a0b1c2d3")?;
+    /// let mut items = [0; 4];
+    /// schunk.read_items_into(1, &mut items)?;
+    /// assert_eq!(&items, b"b1c2");
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`read_items`](Self::read_items).
@@ -332,7 +564,15 @@ impl SuperChunk {
         Ok(self.core().read_items(start, stop, dest)?)
     }
 
-    /// Overwrites the items from `start` on with those of `content`.
+    /// Overwrites the items from `start` on by those with the bytes `content`, which are whole items.
+    ///
+    /// ```
+    /// # let mut schunk = blosc2::SuperChunk::new(&blosc2::Params::new().typesize(2))?;
+    /// schunk.append(b"a0b1c2d3")?;
+    /// schunk.write_items(1, b"x8y9")?;
+    /// assert_eq!(schunk.decompress_chunk(0)?, b"a0x8y9d3");
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`read_items`](Self::read_items); those of writing.
@@ -349,7 +589,14 @@ impl SuperChunk {
         Ok(start.saturating_add((len / typesize) as u64))
     }
 
-    /// Reads single items, in any order.
+    /// Returns the bytes of single items, given by their numbers in any order.
+    ///
+    /// ```
+    /// # let mut schunk = blosc2::SuperChunk::new(&blosc2::Params::new().typesize(2))?;
+    /// schunk.append(b"a0b1c2d3")?;
+    /// assert_eq!(schunk.gather(&[3, 0, 3])?, b"d3a0d3");
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`read_items`](Self::read_items).
@@ -360,11 +607,25 @@ impl SuperChunk {
     }
 
     /// Returns the metalayers.
+    ///
+    /// ```
+    /// # let mut schunk = blosc2::SuperChunk::new(&blosc2::Params::new())?;
+    /// schunk.metalayers_mut()?.set_variable("source", b"a counter")?;
+    /// assert_eq!(schunk.metalayers().variable_names(), ["source"]);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     pub fn metalayers(&self) -> Metalayers<'_> {
         Metalayers::new(self.core())
     }
 
     /// Returns the metalayers for changes.
+    ///
+    /// ```
+    /// # let mut schunk = blosc2::SuperChunk::new(&blosc2::Params::new())?;
+    /// schunk.metalayers_mut()?.set_fixed("version", &[1])?;
+    /// assert_eq!(schunk.metalayers().fixed("version")?, Some(vec![1]));
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     ///
     /// # Errors
     /// `FileWrite` for a super-chunk that was opened for reading.
@@ -374,6 +635,16 @@ impl SuperChunk {
 
     /// Returns the bytes of a file with this super-chunk.
     ///
+    /// ```
+    /// # let dir = tempfile::tempdir()?;
+    /// # let path = dir.path().join("a.b2frame");
+    /// # let mut schunk = blosc2::SuperChunk::new(&blosc2::Params::new())?;
+    /// schunk.append(&[7; 8000])?;
+    /// std::fs::write(&path, schunk.to_frame()?)?;
+    /// assert_eq!(blosc2::SuperChunk::open(&path)?.decompress_chunk(0)?, [7; 8000]);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// `SchunkCopy`, `MemoryAlloc`.
     pub fn to_frame(&self) -> Result<Vec<u8>> {
@@ -382,6 +653,19 @@ impl SuperChunk {
 
     /// Copies the super-chunk with its metalayers to the new file `path`, with other parameters if `params` are given;
     /// the chunks are compressed again then. The size of items stays.
+    ///
+    /// ```
+    /// # let dir = tempfile::tempdir()?;
+    /// # let path = dir.path().join("a.b2frame");
+    /// use blosc2::{Codec, Params, SuperChunk};
+    ///
+    /// let mut schunk = SuperChunk::new(&Params::new())?;
+    /// schunk.append(&[7; 8000])?;
+    /// let copy = schunk.copy_to(&path, Some(&Params::new().codec(Codec::Zstd)))?;
+    /// assert_eq!(copy.info().params.get_codec(), Codec::Zstd);
+    /// assert_eq!(copy.decompress_chunk(0)?, [7; 8000]);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     ///
     /// # Errors
     /// `FileOpen` if the file exists; those of reading and writing. The file does not exist then.
@@ -395,6 +679,18 @@ impl SuperChunk {
 
     /// Appends the super-chunk, as one frame, to a file. Returns its offset in bytes, for
     /// [`OpenOptions::offset`](crate::OpenOptions::offset).
+    ///
+    /// ```
+    /// # let dir = tempfile::tempdir()?;
+    /// # let path = dir.path().join("frames");
+    /// use blosc2::{OpenOptions, Params, SuperChunk};
+    ///
+    /// std::fs::write(&path, b"other data")?;
+    /// let offset = SuperChunk::new(&Params::new().level(9))?.append_to_file(&path)?;
+    /// let schunk = OpenOptions::new().offset(offset).open(&path)?;
+    /// assert_eq!((offset, schunk.info().params.get_level()), (10, 9));
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     ///
     /// # Errors
     /// `FileOpen`, `FileWrite`, `SchunkCopy`.
@@ -448,6 +744,16 @@ impl SuperChunk {
     }
 
     /// Waits until all changes survive a loss of power.
+    ///
+    /// ```
+    /// # let dir = tempfile::tempdir()?;
+    /// # let path = dir.path().join("a.b2frame");
+    /// let mut schunk = blosc2::SuperChunk::create(&path, &blosc2::Params::new())?;
+    /// schunk.append(&[7; 8000])?;
+    /// schunk.sync()?;
+    /// assert_eq!(blosc2::SuperChunk::open(&path)?.nchunks(), 1);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     ///
     /// # Errors
     /// `FileOpen`, `FileWrite`; `InvalidParam` for a mapped file.
