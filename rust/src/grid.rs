@@ -26,6 +26,12 @@ impl AnyArray {
     }
 
     /// Returns the number of chunks.
+    ///
+    /// ```
+    /// let array = blosc2::Array::<u8>::builder([10, 7]).chunks([4, 5]).in_memory()?;
+    /// assert_eq!(array.nchunks(), 6);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     pub fn nchunks(&self) -> u64 {
         self.chunk_grid().iter().product()
     }
@@ -59,6 +65,17 @@ impl AnyArray {
 
     /// Overwrites the items in a box, in C order, while other threads read and write the array. See
     /// [`Array::write_shared`].
+    ///
+    /// ```
+    /// let array = blosc2::AnyArray::builder([2, 3], "|u1", 1).chunks([1, 3]).in_memory()?;
+    /// std::thread::scope(|scope| {
+    ///     let first = scope.spawn(|| array.write_bytes_shared((0, ..), &[1, 2, 3]));
+    ///     array.write_bytes_shared((1, ..), &[4, 5, 6])?;
+    ///     first.join().unwrap()
+    /// })?;
+    /// assert_eq!(array.read_bytes(..)?, [1, 2, 3, 4, 5, 6]);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`write_bytes`](Self::write_bytes).
@@ -189,6 +206,13 @@ impl<T: Element> Array<T> {
 
 impl<T: Element> ArrayView<'_, T> {
     /// Overwrites the items, in C order, while other threads read and write the array. See [`Array::write_shared`].
+    ///
+    /// ```
+    /// let array = blosc2::Array::<u8>::builder([2, 3]).in_memory()?;
+    /// array.view((.., 1..))?.write(&[1, 2, 3, 4])?;
+    /// assert_eq!(array.read(..)?, [0, 1, 2, 0, 3, 4]);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Array::write`].

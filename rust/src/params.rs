@@ -9,6 +9,16 @@ use std::str::FromStr;
 const MAX_FILTERS: usize = 6;
 
 /// A codec.
+///
+/// ```
+/// use blosc2::{Codec, Params};
+///
+/// let codec: Codec = "lz4hc".parse()?;
+/// assert_eq!((codec, codec.to_string()), (Codec::Lz4Hc, "lz4hc".to_owned()));
+/// let chunk = blosc2::compress(&[1, 2, 3, 4].repeat(1000), &Params::new().codec(Codec::Zstd))?;
+/// assert_eq!(chunk.info().codec, Codec::Zstd);
+/// # Ok::<(), blosc2::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Codec {
@@ -49,6 +59,12 @@ const CODECS: [(Codec, u8, &str); 9] = [
 
 impl Codec {
     /// Returns the id of the codec in chunks.
+    ///
+    /// ```
+    /// use blosc2::Codec;
+    ///
+    /// assert_eq!((Codec::Zstd.id(), Codec::Other(200).id()), (5, 200));
+    /// ```
     pub fn id(self) -> u8 {
         match self {
             Codec::Other(id) => id,
@@ -57,6 +73,12 @@ impl Codec {
     }
 
     /// Returns the codec of an id.
+    ///
+    /// ```
+    /// use blosc2::Codec;
+    ///
+    /// assert_eq!((Codec::from_id(5), Codec::from_id(200)), (Codec::Zstd, Codec::Other(200)));
+    /// ```
     pub fn from_id(id: u8) -> Codec {
         CODECS.iter().find(|(_, known, _)| *known == id).map_or(Codec::Other(id), |(codec, ..)| *codec)
     }
@@ -87,6 +109,19 @@ impl FromStr for Codec {
 }
 
 /// A filter, which rearranges the bytes of a block before the codec compresses it.
+///
+/// ```
+/// use blosc2::{Filter, Params};
+///
+/// let filter: Filter = "trunc_prec:10".parse()?;
+/// assert_eq!((filter, filter.to_string()), (Filter::TruncatePrecision(10), "trunc_prec:10".to_owned()));
+///
+/// let items: Vec<u8> = (0..1000).flat_map(|n| (n as f32).sqrt().to_ne_bytes()).collect();
+/// let params = Params::new().typesize(4).filters([filter, Filter::Bitshuffle]);
+/// let chunk = blosc2::compress(&items, &params)?;
+/// assert_eq!(chunk.info().filters, [filter, Filter::Bitshuffle]);
+/// # Ok::<(), blosc2::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Filter {
@@ -190,6 +225,17 @@ impl FromStr for Filter {
 }
 
 /// Whether a block is compressed as one stream for each byte of an item, after a shuffle.
+///
+/// ```
+/// use blosc2::{Codec, Params, Split};
+///
+/// let items: Vec<u8> = (0..10_000u32).flat_map(u32::to_ne_bytes).collect();
+/// let params = Params::new().codec(Codec::Lz4).typesize(4);
+/// let split = blosc2::compress(&items, &params.clone().split(Split::Always))?;
+/// let whole = blosc2::compress(&items, &params.split(Split::Never))?;
+/// assert!(split.as_bytes().len() != whole.as_bytes().len() && split.decompress()? == whole.decompress()?);
+/// # Ok::<(), blosc2::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Split {
     /// Always.
@@ -237,6 +283,14 @@ impl Default for Params {
 
 impl Params {
     /// Returns the defaults.
+    ///
+    /// ```
+    /// use blosc2::{Codec, Filter, Params};
+    ///
+    /// let params = Params::new();
+    /// assert_eq!((params.get_codec(), params.get_level()), (Codec::BloscLz, 5));
+    /// assert_eq!((params.get_filters(), params.get_typesize()), (&[Filter::Shuffle][..], 8));
+    /// ```
     pub fn new() -> Params {
         Params {
             codec: Codec::BloscLz,
@@ -252,6 +306,14 @@ impl Params {
     }
 
     /// Sets the codec.
+    ///
+    /// ```
+    /// use blosc2::{Codec, Params};
+    ///
+    /// let chunk = blosc2::compress(&[1, 2, 3, 4].repeat(1000), &Params::new().codec(Codec::Zlib))?;
+    /// assert_eq!(chunk.info().codec, Codec::Zlib);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     #[must_use]
     pub fn codec(mut self, codec: Codec) -> Params {
         self.codec = codec;
@@ -259,6 +321,17 @@ impl Params {
     }
 
     /// Sets the codec's own byte of parameters.
+    ///
+    /// ```
+    /// use blosc2::{Array, Codec, Params};
+    ///
+    /// // A quarter of the size.
+    /// let params = Params::new().codec(Codec::ZfpRate).codec_meta(25).filters([]);
+    /// let items: Vec<f32> = (0..64 * 64).map(|n| (n as f32).sin()).collect();
+    /// let array = Array::<f32>::builder([64, 64]).params(params).in_memory_from(&items)?;
+    /// assert!((3.5..4.5).contains(&array.ratio()));
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     #[must_use]
     pub fn codec_meta(mut self, meta: u8) -> Params {
         self.codec_meta = meta;
@@ -266,6 +339,16 @@ impl Params {
     }
 
     /// Sets the level: 0 (no compression) to 9 (smallest).
+    ///
+    /// ```
+    /// use blosc2::Params;
+    ///
+    /// let content = [1, 2, 3, 4].repeat(1000);
+    /// let stored = blosc2::compress(&content, &Params::new().level(0))?;
+    /// assert!(stored.info().is_stored && stored.as_bytes().len() == 4032);
+    /// assert!(blosc2::compress(&content, &Params::new().level(9))?.as_bytes().len() < 200);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     #[must_use]
     pub fn level(mut self, level: u8) -> Params {
         self.level = level;
@@ -273,6 +356,15 @@ impl Params {
     }
 
     /// Sets the filters, up to 6, in the order in which they are applied.
+    ///
+    /// ```
+    /// use blosc2::{Filter, Params};
+    ///
+    /// let params = Params::new().filters([Filter::Delta, Filter::Shuffle]);
+    /// let chunk = blosc2::compress(&[1, 2, 3, 4].repeat(1000), &params)?;
+    /// assert_eq!(chunk.info().filters, [Filter::Delta, Filter::Shuffle]);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     #[must_use]
     pub fn filters(mut self, filters: impl IntoIterator<Item = Filter>) -> Params {
         self.filters = filters.into_iter().collect();
@@ -280,6 +372,12 @@ impl Params {
     }
 
     /// Sets the size of an item in bytes, at least 1; filters arrange the bytes of items.
+    ///
+    /// ```
+    /// let chunk = blosc2::compress(b"a0b1c2d3", &blosc2::Params::new().typesize(2))?;
+    /// assert_eq!(chunk.read_items(1..2)?, b"b1");
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     #[must_use]
     pub fn typesize(mut self, typesize: usize) -> Params {
         self.typesize = typesize;
@@ -287,6 +385,13 @@ impl Params {
     }
 
     /// Sets the number of threads that compress, and for super-chunks and arrays, decompress.
+    ///
+    /// ```
+    /// let params = blosc2::Params::new().threads(4);
+    /// let mut encoder = blosc2::Encoder::new(&params)?;
+    /// assert_eq!(encoder.compress(&[7; 1 << 20])?.decompress()?, [7; 1 << 20]);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Params {
         self.threads = threads;
@@ -295,6 +400,13 @@ impl Params {
 
     /// Sets the block size in bytes; 0 for a choice by codec, level and item size. Reading an item decompresses one
     /// block.
+    ///
+    /// ```
+    /// let params = blosc2::Params::new().typesize(4).blocksize(4096);
+    /// let chunk = blosc2::compress(&[1, 2, 3, 4].repeat(10_000), &params)?;
+    /// assert_eq!(chunk.info().blocksize, 4096);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     #[must_use]
     pub fn blocksize(mut self, blocksize: usize) -> Params {
         self.blocksize = blocksize;
@@ -302,6 +414,15 @@ impl Params {
     }
 
     /// Sets whether blocks are compressed as one stream for each byte of an item.
+    ///
+    /// ```
+    /// use blosc2::{Params, Split};
+    ///
+    /// let params = Params::new().split(Split::Never);
+    /// let chunk = blosc2::compress(&[1, 2, 3, 4].repeat(1000), &params)?;
+    /// assert_eq!(chunk.decompress()?, [1, 2, 3, 4].repeat(1000));
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     #[must_use]
     pub fn split(mut self, split: Split) -> Params {
         self.split = split;
@@ -309,6 +430,16 @@ impl Params {
     }
 
     /// Sets whether each chunk has a dictionary, trained from its content; for LZ4, LZ4HC and Zstandard.
+    ///
+    /// ```
+    /// use blosc2::{Codec, Params};
+    ///
+    /// let lines: String = (0..20_000).map(|n| format!("station {n}: {} K\n", n % 300)).collect();
+    /// let params = Params::new().codec(Codec::Zstd).typesize(1).blocksize(4096).dictionary(true);
+    /// let chunk = blosc2::compress(lines.as_bytes(), &params)?;
+    /// assert!(chunk.info().has_dictionary);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     #[must_use]
     pub fn dictionary(mut self, dictionary: bool) -> Params {
         self.dictionary = dictionary;
@@ -316,46 +447,93 @@ impl Params {
     }
 
     /// Returns the codec.
+    ///
+    /// ```
+    /// use blosc2::{Codec, Params};
+    ///
+    /// assert_eq!(Params::new().codec(Codec::Zstd).get_codec(), Codec::Zstd);
+    /// ```
     pub fn get_codec(&self) -> Codec {
         self.codec
     }
 
     /// Returns the codec's own byte of parameters.
+    ///
+    /// ```
+    /// use blosc2::{Codec, Params};
+    ///
+    /// assert_eq!(Params::new().codec(Codec::ZfpRate).codec_meta(25).get_codec_meta(), 25);
+    /// ```
     pub fn get_codec_meta(&self) -> u8 {
         self.codec_meta
     }
 
     /// Returns the level.
+    ///
+    /// ```
+    /// assert_eq!(blosc2::Params::new().level(9).get_level(), 9);
+    /// ```
     pub fn get_level(&self) -> u8 {
         self.level
     }
 
     /// Returns the filters.
+    ///
+    /// ```
+    /// use blosc2::{Filter, Params};
+    ///
+    /// assert_eq!(Params::new().filters([Filter::Bitshuffle]).get_filters(), [Filter::Bitshuffle]);
+    /// ```
     pub fn get_filters(&self) -> &[Filter] {
         &self.filters
     }
 
     /// Returns the size of an item in bytes.
+    ///
+    /// ```
+    /// assert_eq!(blosc2::Params::new().typesize(4).get_typesize(), 4);
+    /// ```
     pub fn get_typesize(&self) -> usize {
         self.typesize
     }
 
     /// Returns the number of threads.
+    ///
+    /// ```
+    /// assert_eq!(blosc2::Params::new().threads(2).get_threads(), 2);
+    /// ```
     pub fn get_threads(&self) -> usize {
         self.threads
     }
 
     /// Returns the block size in bytes; 0 for a choice by the library.
+    ///
+    /// ```
+    /// use blosc2::Params;
+    ///
+    /// assert_eq!((Params::new().get_blocksize(), Params::new().blocksize(4096).get_blocksize()), (0, 4096));
+    /// ```
     pub fn get_blocksize(&self) -> usize {
         self.blocksize
     }
 
     /// Returns the split mode.
+    ///
+    /// ```
+    /// use blosc2::{Params, Split};
+    ///
+    /// assert_eq!(Params::new().get_split(), Split::Compatible);
+    /// assert_eq!(Params::new().split(Split::Auto).get_split(), Split::Auto);
+    /// ```
     pub fn get_split(&self) -> Split {
         self.split
     }
 
     /// Returns whether each chunk has a dictionary.
+    ///
+    /// ```
+    /// assert!(blosc2::Params::new().dictionary(true).get_dictionary());
+    /// ```
     pub fn get_dictionary(&self) -> bool {
         self.dictionary
     }
@@ -445,6 +623,16 @@ pub(crate) fn nthreads(threads: usize) -> Result<i16> {
 /// of threads: for a program whose users set these by arguments, which must win.
 ///
 /// Contexts that exist already keep their parameters, so that a program calls this first.
+///
+/// ```
+/// # // SAFETY: this process has one thread.
+/// # unsafe { std::env::set_var("BLOSC_CLEVEL", "0") };
+/// blosc2::ignore_environment();
+/// // Also compressed if the environment has `BLOSC_CLEVEL=0`.
+/// let chunk = blosc2::compress(&[1, 2, 3, 4].repeat(1000), &blosc2::Params::new())?;
+/// assert!(!chunk.info().is_stored);
+/// # Ok::<(), blosc2::Error>(())
+/// ```
 pub fn ignore_environment() {
     blosc2_core::rust_api::params::ignore_environment();
 }

@@ -5,6 +5,23 @@ use blosc2_core::rust_api::array::MAX_DIM;
 use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 
 /// The range of one dimension: a range of coordinates, or a single coordinate.
+///
+/// ```
+/// use blosc2::{Array, AxisRange};
+///
+/// /// The last coordinates of a dimension.
+/// struct Last(u64);
+///
+/// impl AxisRange for Last {
+///     fn to_range(&self, extent: u64) -> std::ops::Range<u64> {
+///         extent.saturating_sub(self.0)..extent
+///     }
+/// }
+///
+/// let array = Array::<i32>::builder([2, 3]).in_memory_from(&[0, 1, 2, 10, 11, 12])?;
+/// assert_eq!(array.read((1.., Last(2)))?, [11, 12]);
+/// # Ok::<(), blosc2::Error>(())
+/// ```
 pub trait AxisRange {
     /// Returns the range in a dimension of that extent, which may exceed it.
     fn to_range(&self, extent: u64) -> Range<u64>;
@@ -16,6 +33,13 @@ pub trait AxisRange {
 }
 
 /// A range with a step, from [`step`].
+///
+/// ```
+/// use blosc2::{AxisRange, Step, step};
+///
+/// let third: Step<std::ops::RangeFrom<u64>> = step(1.., 3);
+/// assert_eq!((third.to_range(10), third.step()), (1..10, 3));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step<R> {
     range: R,
@@ -55,6 +79,24 @@ impl<R: AxisRange> Ranges for Step<R> {
 }
 
 /// The coordinates in each dimension of an array that [`Ranges`] select.
+///
+/// ```
+/// use blosc2::{Array, Axes, Ranges};
+///
+/// /// A row of an array of two dimensions.
+/// struct Row(u64);
+///
+/// impl Ranges for Row {
+///     fn add_to(&self, axes: &mut Axes<'_>) {
+///         axes.push(&self.0);
+///         axes.push(&..);
+///     }
+/// }
+///
+/// let array = Array::<i32>::builder([2, 3]).in_memory_from(&[0, 1, 2, 10, 11, 12])?;
+/// assert_eq!(array.read(Row(1))?, [10, 11, 12]);
+/// # Ok::<(), blosc2::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Axes<'a> {
     shape: &'a [u64],
@@ -74,6 +116,24 @@ impl<'a> Axes<'a> {
 
     /// Adds the range of the next dimension. One for which there is no dimension is an error of the call that reads or writes
     /// the array.
+    ///
+    /// ```
+    /// use blosc2::{Array, Axes, Ranges};
+    ///
+    /// /// The same range in each dimension of a cube.
+    /// struct Cube(std::ops::Range<u64>);
+    ///
+    /// impl Ranges for Cube {
+    ///     fn add_to(&self, axes: &mut Axes<'_>) {
+    ///         (0..3).for_each(|_| axes.push(&self.0));
+    ///     }
+    /// }
+    ///
+    /// let array = Array::<u8>::builder([4, 4, 4]).fill(7).in_memory()?;
+    /// assert_eq!(array.read(Cube(1..3))?, [7; 8]);
+    /// assert!(array.read(Cube(1..5)).is_err());
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     #[inline]
     pub fn push(&mut self, axis: &(impl AxisRange + ?Sized)) {
         if let (true, Some(&extent)) = (self.count < MAX_DIM, self.shape.get(self.count)) {

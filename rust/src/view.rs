@@ -25,21 +25,48 @@ pub struct ArrayView<'a, T> {
 
 impl<'a, T: Element> ArrayView<'a, T> {
     /// Returns the array.
+    ///
+    /// ```
+    /// let array = blosc2::Array::<u8>::builder([4, 4]).in_memory()?;
+    /// let view = array.view((1..3, ..2))?;
+    /// assert_eq!(view.array().shape(), [4, 4]);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     pub fn array(&self) -> &'a Array<T> {
         self.array
     }
 
     /// Returns the ranges in the array.
+    ///
+    /// ```
+    /// let array = blosc2::Array::<u8>::builder([4, 4]).in_memory()?;
+    /// let view = array.view((1..3, ..2))?;
+    /// assert_eq!(view.ranges(), [1..3, 0..2]);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     pub fn ranges(&self) -> &[Range<u64>] {
         &self.ranges
     }
 
     /// Returns the extents in items.
+    ///
+    /// ```
+    /// let array = blosc2::Array::<u8>::builder([4, 4]).in_memory()?;
+    /// assert_eq!(array.view((1.., 2))?.shape(), [3, 1]);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     pub fn shape(&self) -> Vec<u64> {
         self.ranges.iter().map(|range| range.end - range.start).collect()
     }
 
     /// Returns a box of this box.
+    ///
+    /// ```
+    /// let array = blosc2::Array::<u8>::builder([4, 4]).in_memory()?;
+    /// let view = array.view((1.., ..))?;
+    /// assert_eq!(view.view((1.., 2))?.ranges(), [2..4, 2..3]);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     ///
     /// # Errors
     /// `InvalidParam` for ranges that do not fit, and for steps.
@@ -52,6 +79,12 @@ impl<'a, T: Element> ArrayView<'a, T> {
 
     /// Returns the items, in C order.
     ///
+    /// ```
+    /// let array = blosc2::Array::<u8>::builder([2, 3]).in_memory_from(&[1, 2, 3, 4, 5, 6])?;
+    /// assert_eq!(array.view((.., 1..))?.to_vec()?, [2, 3, 5, 6]);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`AnyArray::read_bytes`](crate::AnyArray::read_bytes).
     pub fn to_vec(&self) -> Result<Vec<T>> {
@@ -61,6 +94,14 @@ impl<'a, T: Element> ArrayView<'a, T> {
 
 impl<T: Element> Array<T> {
     /// Returns a box of the array, which is read when its items are requested.
+    ///
+    /// ```
+    /// let array = blosc2::Array::<u8>::builder([2, 3]).in_memory_from(&[1, 2, 3, 4, 5, 6])?;
+    /// let row = array.view((1, ..))?;
+    /// assert_eq!(row.to_vec()?, [4, 5, 6]);
+    /// assert!(array.view((2, ..)).is_err());
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     ///
     /// # Errors
     /// `InvalidParam` for ranges that do not fit, and for steps.
