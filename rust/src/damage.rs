@@ -6,6 +6,22 @@ use std::ops::Range;
 use std::path::Path;
 
 /// A part of a frame.
+///
+/// ```
+/// # let dir = tempfile::tempdir()?;
+/// # let path = dir.path().join("a.b2frame");
+/// # let content: Vec<u8> = (0..=255).collect();
+/// use blosc2::{Params, Part, SuperChunk};
+///
+/// let mut schunk = SuperChunk::create(&path, &Params::new().typesize(1))?;
+/// schunk.append(&content)?;
+/// # let header_len = usize::from(std::fs::read(&path)?[14]);
+/// let mut bytes = std::fs::read(&path)?;
+/// bytes[header_len + 4] += 1; // in the first chunk
+/// std::fs::write(&path, bytes)?;
+/// assert_eq!(blosc2::verify(&path, 1)?[0].part, Part::Chunk);
+/// # Ok::<(), blosc2::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// The header.
@@ -25,6 +41,22 @@ pub enum Part {
 }
 
 /// A damaged part.
+///
+/// ```
+/// # let dir = tempfile::tempdir()?;
+/// # let path = dir.path().join("a.b2frame");
+/// # let content: Vec<u8> = (0..=255).collect();
+/// # let mut schunk = blosc2::SuperChunk::create(&path, &blosc2::Params::new().typesize(1))?;
+/// # schunk.append(&content)?;
+/// # let header_len = u64::from(std::fs::read(&path)?[14]);
+/// let mut bytes = std::fs::read(&path)?;
+/// bytes[header_len as usize + 4] += 1; // in the first chunk
+/// std::fs::write(&path, bytes)?;
+/// let damages = blosc2::verify(&path, 1)?;
+/// assert_eq!((damages[0].nchunk, damages[0].offset), (Some(0), Some(header_len)));
+/// println!("{}", damages[0].message);
+/// # Ok::<(), blosc2::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Damage {
     /// The part.
@@ -66,6 +98,22 @@ impl Damage {
 }
 
 /// The result of a repair.
+///
+/// ```
+/// # let dir = tempfile::tempdir()?;
+/// # let path = dir.path().join("a.b2frame");
+/// # let content: Vec<u8> = (0..=255).collect();
+/// # let mut schunk = blosc2::SuperChunk::create(&path, &blosc2::Params::new().typesize(1))?;
+/// # schunk.append(&content)?;
+/// # let header_len = usize::from(std::fs::read(&path)?[14]);
+/// schunk.append(&content)?;
+/// let mut bytes = std::fs::read(&path)?;
+/// bytes[header_len + 4] += 1; // in the first of two chunks
+/// std::fs::write(&path, bytes)?;
+/// let repaired = blosc2::repair(&path, dir.path().join("new.b2frame"), 1)?;
+/// assert_eq!((repaired.saved, repaired.damages[0].nchunk), (1, Some(0)));
+/// # Ok::<(), blosc2::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Repaired {
@@ -129,6 +177,16 @@ pub fn verify_with_progress(
 /// Returns the range, in bytes, of data that follow the frame in the file `path`: another frame, or other parts of an
 /// archive. They are no damage. Bytes that interrupted changes of the frame have left behind it do not count.
 ///
+/// ```
+/// # let dir = tempfile::tempdir()?;
+/// # let path = dir.path().join("a.b2frame");
+/// let frame = blosc2::SuperChunk::new(&blosc2::Params::new())?.to_frame()?;
+/// std::fs::write(&path, [&frame[..], b"other data"].concat())?;
+/// let len = frame.len() as u64;
+/// assert_eq!(blosc2::other_data_behind(&path)?, Some(len..len + 10));
+/// # Ok::<(), blosc2::Error>(())
+/// ```
+///
 /// # Errors
 /// `FileOpen`; the error of the header if the file holds no frame.
 pub fn other_data_behind(path: impl AsRef<Path>) -> Result<Option<Range<u64>>> {
@@ -139,6 +197,23 @@ pub fn other_data_behind(path: impl AsRef<Path>) -> Result<Option<Range<u64>>> {
 /// Saves everything that is whole in the damaged file or directory `source` to `destination`, which must not exist. The
 /// source is not changed. A lost chunk is replaced by zeros if its number is known. [`verify`] finds no damage in the new
 /// file.
+///
+/// ```
+/// # let dir = tempfile::tempdir()?;
+/// # let path = dir.path().join("a.b2frame");
+/// # let content: Vec<u8> = (0..=255).collect();
+/// # let mut schunk = blosc2::SuperChunk::create(&path, &blosc2::Params::new().typesize(1))?;
+/// # schunk.append(&content)?;
+/// schunk.append(&content)?;
+/// # drop(schunk);
+/// let len = std::fs::metadata(&path)?.len();
+/// std::fs::File::options().write(true).open(&path)?.set_len(len - 100)?; // without the index and the trailer
+/// let new = dir.path().join("new.b2frame");
+/// assert_eq!(blosc2::repair(&path, &new, 1)?.saved, 2);
+/// assert!(blosc2::verify(&new, 1)?.is_empty());
+/// assert_eq!(blosc2::SuperChunk::open(&new)?.decompress_chunk(1)?, content);
+/// # Ok::<(), blosc2::Error>(())
+/// ```
 ///
 /// # Errors
 /// `FileOpen`; the error of the header if the source holds neither a header nor chunks; those of writing. Nothing is at

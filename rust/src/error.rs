@@ -2,9 +2,26 @@
 
 use std::{fmt, io};
 
+/// The kind of an [`Error`].
+///
+/// ```
+/// use blosc2::{ErrorKind, Params, SuperChunk};
+///
+/// let error = SuperChunk::new(&Params::new().level(10)).unwrap_err();
+/// assert_eq!((error.kind(), ErrorKind::InvalidParam.code()), (ErrorKind::InvalidParam, -12));
+/// ```
 pub use blosc2_core::ErrorKind;
 
 /// The result of the functions of this crate.
+///
+/// ```
+/// fn first_item(path: &str) -> blosc2::Result<i32> {
+///     blosc2::Array::open(path)?.get(&[0])
+/// }
+///
+/// assert!(first_item("no/such/file").is_err());
+/// # Ok::<(), blosc2::Error>(())
+/// ```
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// An error: its kind, the code of C-Blosc2 for it, and a message that states what was expected and what was found.
@@ -53,6 +70,11 @@ impl Error {
     }
 
     /// Returns the kind of the error. That of an error of a stream is `FileRead`.
+    ///
+    /// ```
+    /// let error = blosc2::SuperChunk::open("no/such/file").unwrap_err();
+    /// assert_eq!(error.kind(), blosc2::ErrorKind::FileOpen);
+    /// ```
     pub fn kind(&self) -> ErrorKind {
         match &self.0 {
             Reason::Library(error, _) => error.kind(),
@@ -62,6 +84,11 @@ impl Error {
     }
 
     /// Returns the code of C-Blosc2 for the kind: a negative number.
+    ///
+    /// ```
+    /// let error = blosc2::SuperChunk::open("no/such/file").unwrap_err();
+    /// assert_eq!(error.code(), blosc2::ErrorKind::FileOpen.code());
+    /// ```
     pub fn code(&self) -> i32 {
         self.kind().code()
     }

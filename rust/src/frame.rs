@@ -47,6 +47,16 @@ pub struct FrameWriter<W: Write + Seek> {
 impl<W: Write + Seek> FrameWriter<W> {
     /// Returns a writer of chunks of `chunksize` bytes.
     ///
+    /// ```
+    /// use blosc2::{FrameReader, FrameWriter, Params};
+    /// use std::io::{Cursor, Write};
+    ///
+    /// let mut writer = FrameWriter::new(Cursor::new(Vec::new()), &Params::new().typesize(1), 1000)?;
+    /// writer.write_all(&[7; 2500])?;
+    /// assert_eq!(FrameReader::new(Cursor::new(writer.finish()?.into_inner()))?.nchunks(), 3);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// `InvalidParam` for a parameter out of range; those of the stream.
     pub fn new(stream: W, params: &Params, chunksize: usize) -> Result<FrameWriter<W>> {
@@ -54,6 +64,17 @@ impl<W: Write + Seek> FrameWriter<W> {
     }
 
     /// As [`new`](Self::new), with fixed metalayers.
+    ///
+    /// ```
+    /// use blosc2::{FrameWriter, Params, SuperChunk};
+    /// use std::io::Cursor;
+    ///
+    /// let metalayers = [("version".to_owned(), vec![1, 0])];
+    /// let writer = FrameWriter::with_metalayers(Cursor::new(Vec::new()), &Params::new(), 8000, &metalayers)?;
+    /// let schunk = SuperChunk::from_frame(&writer.finish()?.into_inner())?;
+    /// assert_eq!(schunk.metalayers().fixed("version")?, Some(vec![1, 0]));
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`new`](Self::new); `InvalidParam` for metalayers that do not fit into a header.
@@ -72,11 +93,34 @@ impl<W: Write + Seek> FrameWriter<W> {
     }
 
     /// Sets a metalayer of variable length.
+    ///
+    /// ```
+    /// use blosc2::{FrameWriter, Params, SuperChunk};
+    /// use std::io::Cursor;
+    ///
+    /// let mut writer = FrameWriter::new(Cursor::new(Vec::new()), &Params::new(), 8000)?;
+    /// writer.add_metalayer("source", b"station 7");
+    /// let schunk = SuperChunk::from_frame(&writer.finish()?.into_inner())?;
+    /// assert_eq!(schunk.metalayers().variable_map()?["source"], b"station 7");
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     pub fn add_metalayer(&mut self, name: &str, content: &[u8]) {
         self.variable.insert(name.to_owned(), content.to_vec());
     }
 
     /// Writes a chunk that is compressed already. Its content has the size of the others; only the last may be shorter.
+    ///
+    /// ```
+    /// use blosc2::{FrameWriter, Params, SuperChunk};
+    /// use std::io::Cursor;
+    ///
+    /// let params = Params::new().typesize(1);
+    /// let mut writer = FrameWriter::new(Cursor::new(Vec::new()), &params, 7)?;
+    /// writer.write_chunk(&blosc2::compress(b"a chunk", &params)?)?;
+    /// let schunk = SuperChunk::from_frame(&writer.finish()?.into_inner())?;
+    /// assert_eq!(schunk.decompress_chunk(0)?, b"a chunk");
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     ///
     /// # Errors
     /// `ChunkAppend` for a chunk that does not fit behind the others, or while a chunk is incomplete; those of the
@@ -95,6 +139,19 @@ impl<W: Write + Seek> FrameWriter<W> {
     }
 
     /// Writes the last chunk, the index and the header. Returns the stream, at the end of the frame.
+    ///
+    /// ```
+    /// # let dir = tempfile::tempdir()?;
+    /// # let path = dir.path().join("a.b2frame");
+    /// use blosc2::{FrameWriter, Params, SuperChunk};
+    /// use std::{fs::File, io::Write};
+    ///
+    /// let mut writer = FrameWriter::new(File::create(&path)?, &Params::new().typesize(1), 1000)?;
+    /// writer.write_all(&[7; 2500])?;
+    /// writer.finish()?.sync_all()?;
+    /// assert_eq!(SuperChunk::open(&path)?.nbytes(), 2500);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     ///
     /// # Errors
     /// Those of compression and of the stream; `FileWrite` if an earlier write has failed.
@@ -158,6 +215,21 @@ impl<W: Write + Seek> Write for FrameWriter<W> {
 
 /// Reads a frame, the bytes of a `.b2frame` file, from any stream with [`Seek`]. The content is [`Read`], [`BufRead`]
 /// and [`Seek`]. See [`FrameWriter`] for an example.
+///
+/// ```
+/// use blosc2::{FrameReader, Params, SuperChunk};
+/// use std::io::{Cursor, Read, Seek, SeekFrom};
+///
+/// let mut schunk = SuperChunk::new(&Params::new().typesize(1))?;
+/// schunk.append(b"first ")?;
+/// schunk.append(b"last")?;
+/// let mut reader = FrameReader::new(Cursor::new(schunk.to_frame()?))?;
+/// reader.seek(SeekFrom::Start(3))?;
+/// let mut text = String::new();
+/// reader.read_to_string(&mut text)?;
+/// assert_eq!(text, "st last");
+/// # Ok::<(), blosc2::Error>(())
+/// ```
 pub struct FrameReader<R: Read + Seek> {
     chunks: StreamChunks<R>,
     cursor: Cursor,
@@ -203,6 +275,18 @@ impl<R: Read + Seek> ChunkSource for StreamChunks<R> {
 impl<R: Read + Seek> FrameReader<R> {
     /// Opens the frame that begins at the position of the stream.
     ///
+    /// ```
+    /// use blosc2::{FrameReader, Params, SuperChunk};
+    /// use std::io::{Cursor, Seek, SeekFrom};
+    ///
+    /// let frame = SuperChunk::new(&Params::new())?.to_frame()?;
+    /// let mut stream = Cursor::new([b"other data", &frame[..]].concat());
+    /// stream.seek(SeekFrom::Start(10))?;
+    /// assert_eq!(FrameReader::new(stream)?.nbytes(), 0);
+    /// assert!(FrameReader::new(Cursor::new(b"no frame")).is_err());
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// Those of a damaged frame; `FileRead` with the error of the stream.
     pub fn new(mut stream: R) -> Result<FrameReader<R>> {
@@ -214,6 +298,17 @@ impl<R: Read + Seek> FrameReader<R> {
 
     /// Sets the number of threads that decompress a chunk.
     ///
+    /// ```
+    /// # use blosc2::{FrameReader, Params, SuperChunk};
+    /// # use std::io::{Cursor, Read};
+    /// # let mut schunk = SuperChunk::new(&Params::new().typesize(1))?;
+    /// # schunk.append(b"some text")?;
+    /// let mut reader = FrameReader::new(Cursor::new(schunk.to_frame()?))?;
+    /// reader.set_threads(4)?;
+    /// assert_eq!(std::io::read_to_string(reader)?, "some text");
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// `InvalidParam` for 0 or more than 32767.
     pub fn set_threads(&mut self, threads: usize) -> Result<()> {
@@ -222,31 +317,84 @@ impl<R: Read + Seek> FrameReader<R> {
     }
 
     /// Returns the length of the content in bytes.
+    ///
+    /// ```
+    /// # use blosc2::{FrameReader, Params, SuperChunk};
+    /// # let mut schunk = SuperChunk::new(&Params::new())?;
+    /// schunk.append(&[7; 8000])?;
+    /// let reader = FrameReader::new(std::io::Cursor::new(schunk.to_frame()?))?;
+    /// assert_eq!(reader.nbytes(), 8000);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     pub fn nbytes(&self) -> u64 {
         self.chunks.directory.nbytes()
     }
 
     /// Returns the number of chunks.
+    ///
+    /// ```
+    /// # use blosc2::{FrameReader, Params, SuperChunk};
+    /// # let mut schunk = SuperChunk::new(&Params::new())?;
+    /// schunk.append(&[7; 8000])?;
+    /// let reader = FrameReader::new(std::io::Cursor::new(schunk.to_frame()?))?;
+    /// assert_eq!(reader.nchunks(), 1);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     pub fn nchunks(&self) -> u64 {
         self.chunks.directory.nchunks()
     }
 
     /// Returns the length of the frame in bytes.
+    ///
+    /// ```
+    /// # use blosc2::{FrameReader, Params, SuperChunk};
+    /// let mut frame = SuperChunk::new(&Params::new())?.to_frame()?;
+    /// let len = frame.len() as u64;
+    /// frame.extend(b"other data");
+    /// assert_eq!(FrameReader::new(std::io::Cursor::new(frame))?.frame_len(), len);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     pub fn frame_len(&self) -> u64 {
         self.chunks.directory.frame_len()
     }
 
     /// Returns the compression parameters.
+    ///
+    /// ```
+    /// # use blosc2::{FrameReader, Params, SuperChunk};
+    /// let frame = SuperChunk::new(&Params::new().typesize(4).level(9))?.to_frame()?;
+    /// let params = FrameReader::new(std::io::Cursor::new(frame))?.params();
+    /// assert_eq!((params.get_typesize(), params.get_level()), (4, 9));
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     pub fn params(&self) -> Params {
         Params::from_settings(&self.chunks.directory.settings())
     }
 
     /// Returns the fixed metalayers.
+    ///
+    /// ```
+    /// # use blosc2::{FrameReader, Params, SuperChunk};
+    /// # let mut schunk = SuperChunk::new(&Params::new())?;
+    /// schunk.metalayers_mut()?.set_fixed("version", &[1, 0])?;
+    /// let reader = FrameReader::new(std::io::Cursor::new(schunk.to_frame()?))?;
+    /// assert_eq!(reader.metalayers()["version"], [1, 0]);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     pub fn metalayers(&self) -> BTreeMap<String, Vec<u8>> {
         self.chunks.directory.metalayers().into_iter().collect()
     }
 
     /// Returns the metalayers of variable length.
+    ///
+    /// ```
+    /// # use blosc2::{FrameReader, Params, SuperChunk};
+    /// # let mut schunk = SuperChunk::new(&Params::new())?;
+    /// schunk.metalayers_mut()?.set_variable("source", b"station 7")?;
+    /// let reader = FrameReader::new(std::io::Cursor::new(schunk.to_frame()?))?;
+    /// assert_eq!(reader.variable_metalayers()?["source"], b"station 7");
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     ///
     /// # Errors
     /// Those of a damaged content.
@@ -256,6 +404,15 @@ impl<R: Read + Seek> FrameReader<R> {
 
     /// Reads chunk `nchunk`, compressed.
     ///
+    /// ```
+    /// # use blosc2::{FrameReader, Params, SuperChunk};
+    /// # let mut schunk = SuperChunk::new(&Params::new())?;
+    /// schunk.append(&[7; 8000])?;
+    /// let mut reader = FrameReader::new(std::io::Cursor::new(schunk.to_frame()?))?;
+    /// assert_eq!(reader.chunk(0)?.decompress()?, [7; 8000]);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// `InvalidParam` for a number out of range; those of a damaged frame; `FileRead`.
     pub fn chunk(&mut self, nchunk: u64) -> Result<Chunk<'static>> {
@@ -263,6 +420,14 @@ impl<R: Read + Seek> FrameReader<R> {
     }
 
     /// Returns the stream.
+    ///
+    /// ```
+    /// # use blosc2::{FrameReader, Params, SuperChunk};
+    /// let frame = SuperChunk::new(&Params::new())?.to_frame()?;
+    /// let reader = FrameReader::new(std::io::Cursor::new(&frame))?;
+    /// assert_eq!(reader.into_inner().into_inner(), &frame);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     pub fn into_inner(self) -> R {
         self.chunks.stream
     }

@@ -27,16 +27,38 @@ impl<'a> Metalayers<'a> {
     }
 
     /// Returns the names of the fixed metalayers, in their order.
+    ///
+    /// ```
+    /// # let mut schunk = blosc2::SuperChunk::new(&blosc2::Params::new())?;
+    /// schunk.metalayers_mut()?.set_fixed("version", &[1, 0])?;
+    /// assert_eq!(schunk.metalayers().fixed_names(), ["version"]);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     pub fn fixed_names(self) -> Vec<String> {
         names(self.0, MetalayerKind::Fixed)
     }
 
     /// Returns the names of the metalayers of variable length, in their order.
+    ///
+    /// ```
+    /// # let mut schunk = blosc2::SuperChunk::new(&blosc2::Params::new())?;
+    /// schunk.metalayers_mut()?.set_variable("source", b"station 7")?;
+    /// assert_eq!(schunk.metalayers().variable_names(), ["source"]);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     pub fn variable_names(self) -> Vec<String> {
         names(self.0, MetalayerKind::Variable)
     }
 
     /// Returns the content of a fixed metalayer; `None` if there is none of that name.
+    ///
+    /// ```
+    /// # let mut schunk = blosc2::SuperChunk::new(&blosc2::Params::new())?;
+    /// schunk.metalayers_mut()?.set_fixed("version", &[1, 0])?;
+    /// assert_eq!(schunk.metalayers().fixed("version")?, Some(vec![1, 0]));
+    /// assert_eq!(schunk.metalayers().fixed("other")?, None);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     ///
     /// # Errors
     /// None in practice.
@@ -46,6 +68,14 @@ impl<'a> Metalayers<'a> {
 
     /// Returns the content of a metalayer of variable length; `None` if there is none of that name.
     ///
+    /// ```
+    /// # let mut schunk = blosc2::SuperChunk::new(&blosc2::Params::new())?;
+    /// schunk.metalayers_mut()?.set_variable("source", b"station 7")?;
+    /// assert_eq!(schunk.metalayers().variable("source")?, Some(b"station 7".to_vec()));
+    /// assert_eq!(schunk.metalayers().variable("other")?, None);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// Those of a damaged content.
     pub fn variable(self, name: &str) -> Result<Option<Vec<u8>>> {
@@ -54,6 +84,13 @@ impl<'a> Metalayers<'a> {
 
     /// Returns all fixed metalayers.
     ///
+    /// ```
+    /// # let mut schunk = blosc2::SuperChunk::new(&blosc2::Params::new())?;
+    /// schunk.metalayers_mut()?.set_fixed("version", &[1, 0])?;
+    /// assert_eq!(schunk.metalayers().fixed_map()?["version"], [1, 0]);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// None in practice.
     pub fn fixed_map(self) -> Result<BTreeMap<String, Vec<u8>>> {
@@ -61,6 +98,13 @@ impl<'a> Metalayers<'a> {
     }
 
     /// Returns all metalayers of variable length.
+    ///
+    /// ```
+    /// # let mut schunk = blosc2::SuperChunk::new(&blosc2::Params::new())?;
+    /// schunk.metalayers_mut()?.set_variable("source", b"station 7")?;
+    /// assert_eq!(schunk.metalayers().variable_map()?["source"], b"station 7");
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     ///
     /// # Errors
     /// Those of a damaged content.
@@ -80,12 +124,29 @@ impl<'a> Metalayers<'a> {
 }
 
 /// The metalayers of a super-chunk or array, for changes. See [`Metalayers`].
+///
+/// ```
+/// let mut schunk = blosc2::SuperChunk::new(&blosc2::Params::new())?;
+/// let mut metalayers = schunk.metalayers_mut()?;
+/// metalayers.set_fixed("version", &[1, 0])?;
+/// metalayers.set_fixed("version", &[1, 1])?;
+/// assert_eq!(metalayers.get().fixed("version")?, Some(vec![1, 1]));
+/// assert!(metalayers.set_fixed("version", &[2]).is_err(), "another length");
+/// # Ok::<(), blosc2::Error>(())
+/// ```
 pub struct MetalayersMut<'a>(SuperChunkRef<'a>);
 
 /// Metalayers as values of `serde`, in MessagePack, as other Blosc2 programs write them.
 #[cfg(feature = "serde")]
 impl Metalayers<'_> {
     /// Returns the value of a fixed metalayer; `None` if there is none of that name.
+    ///
+    /// ```
+    /// # let mut schunk = blosc2::SuperChunk::new(&blosc2::Params::new())?;
+    /// schunk.metalayers_mut()?.set_fixed_value("range", &(0.5, 2.5))?;
+    /// assert_eq!(schunk.metalayers().fixed_value::<(f64, f64)>("range")?, Some((0.5, 2.5)));
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     ///
     /// # Errors
     /// `Data` for a content that is no such value.
@@ -95,6 +156,15 @@ impl Metalayers<'_> {
 
     /// Returns the value of a metalayer of variable length; `None` if there is none of that name. See
     /// [`MetalayersMut::set_variable_value`].
+    ///
+    /// ```
+    /// # let mut schunk = blosc2::SuperChunk::new(&blosc2::Params::new())?;
+    /// schunk.metalayers_mut()?.set_variable_value("axes", &["time", "length"])?;
+    /// let axes: Option<Vec<String>> = schunk.metalayers().variable_value("axes")?;
+    /// assert_eq!(axes.unwrap(), ["time", "length"]);
+    /// assert!(schunk.metalayers().variable_value::<f64>("axes").is_err());
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     ///
     /// # Errors
     /// `Data` for a content that is no such value; those of a damaged content.
@@ -121,6 +191,14 @@ fn to_msgpack(name: &str, value: &impl serde::Serialize) -> Result<Vec<u8>> {
 #[cfg(feature = "serde")]
 impl MetalayersMut<'_> {
     /// Sets a fixed metalayer to a value, as [`set_fixed`](Self::set_fixed).
+    ///
+    /// ```
+    /// # let mut schunk = blosc2::SuperChunk::new(&blosc2::Params::new())?;
+    /// schunk.metalayers_mut()?.set_fixed_value("version", &[1, 0])?;
+    /// // MessagePack: an array of 2 numbers.
+    /// assert_eq!(schunk.metalayers().fixed("version")?, Some(vec![0x92, 1, 0]));
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`set_fixed`](Self::set_fixed); `InvalidParam` for a value that MessagePack cannot hold.
@@ -155,12 +233,29 @@ impl<'a> MetalayersMut<'a> {
     }
 
     /// Returns the metalayers for reading.
+    ///
+    /// ```
+    /// # let mut schunk = blosc2::SuperChunk::new(&blosc2::Params::new())?;
+    /// let mut metalayers = schunk.metalayers_mut()?;
+    /// metalayers.set_variable("source", b"station 7")?;
+    /// assert_eq!(metalayers.get().variable_names(), ["source"]);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     pub fn get(&self) -> Metalayers<'_> {
         Metalayers(self.0)
     }
 
     /// Sets the content of a fixed metalayer. A new one must be added before the first chunk of a frame; the content of
     /// an existing one must keep its length.
+    ///
+    /// ```
+    /// # let mut schunk = blosc2::SuperChunk::new(&blosc2::Params::new())?;
+    /// schunk.metalayers_mut()?.set_fixed("version", &[1, 0])?;
+    /// schunk.append(&[7; 8000])?;
+    /// schunk.metalayers_mut()?.set_fixed("version", &[1, 1])?;
+    /// assert_eq!(schunk.metalayers().fixed("version")?, Some(vec![1, 1]));
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     ///
     /// # Errors
     /// `InvalidParam` otherwise, for a name of more than 31 bytes, and for the 17th metalayer; those of writing.
@@ -170,6 +265,15 @@ impl<'a> MetalayersMut<'a> {
 
     /// Sets the content of a metalayer of variable length.
     ///
+    /// ```
+    /// # let mut schunk = blosc2::SuperChunk::new(&blosc2::Params::new())?;
+    /// schunk.append(&[7; 8000])?;
+    /// schunk.metalayers_mut()?.set_variable("source", b"station 7")?;
+    /// schunk.metalayers_mut()?.set_variable("source", b"station 12")?;
+    /// assert_eq!(schunk.metalayers().variable_map()?["source"], b"station 12");
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// `InvalidParam` for a name of more than 31 bytes or a content of 2 GiB or more; those of writing.
     pub fn set_variable(&mut self, name: &str, content: &[u8]) -> Result<()> {
@@ -177,6 +281,16 @@ impl<'a> MetalayersMut<'a> {
     }
 
     /// Removes a metalayer of variable length.
+    ///
+    /// ```
+    /// # let mut schunk = blosc2::SuperChunk::new(&blosc2::Params::new())?;
+    /// let mut metalayers = schunk.metalayers_mut()?;
+    /// metalayers.set_variable("source", b"station 7")?;
+    /// metalayers.remove_variable("source")?;
+    /// assert_eq!(metalayers.get().variable("source")?, None);
+    /// assert_eq!(metalayers.remove_variable("source").unwrap_err().kind(), blosc2::ErrorKind::NotFound);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     ///
     /// # Errors
     /// `NotFound`; those of writing.

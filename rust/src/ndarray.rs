@@ -10,6 +10,16 @@ use std::path::Path;
 
 /// An array or a view of the crate `ndarray`, with any number of dimensions: the feature `ndarray` is for its version 0.17,
 /// `ndarray-0_16` for 0.16.
+///
+/// ```
+/// # #[cfg(feature = "ndarray")] {
+/// use blosc2::NdArray;
+///
+/// let items = ndarray::array![[1, 2, 3], [4, 5, 6]];
+/// assert_eq!(items.extents(), [2, 3]);
+/// assert_eq!(*items.t().items(), [1, 4, 2, 5, 3, 6]);
+/// # }
+/// ```
 pub trait NdArray<T: Element> {
     /// Returns the extents.
     fn extents(&self) -> Vec<u64>;
@@ -19,6 +29,18 @@ pub trait NdArray<T: Element> {
 }
 
 /// An array of the crate `ndarray` that owns its items, of one of the versions of [`NdArray`].
+///
+/// ```
+/// # #[cfg(feature = "ndarray")] {
+/// use blosc2::OwnedNdArray;
+/// use ndarray::{Array1, Array2};
+///
+/// let items = Array2::from_items(&[2, 2], vec![1, 2, 3, 4])?;
+/// assert_eq!(items, ndarray::array![[1, 2], [3, 4]]);
+/// assert!(Array1::from_items(&[2, 2], vec![1, 2, 3, 4]).is_err());
+/// # }
+/// # Ok::<(), blosc2::Error>(())
+/// ```
 pub trait OwnedNdArray<T: Element>: Sized {
     /// Returns the items, which are in C order, as an array with these extents.
     ///
@@ -63,6 +85,15 @@ conversions!(ndarray_0_16);
 
 impl<T: Element> ArrayView<'_, T> {
     /// Reads the items.
+    ///
+    /// ```
+    /// # #[cfg(feature = "ndarray")] {
+    /// let array = blosc2::Array::<i32>::builder([2, 3]).in_memory_from(&[1, 2, 3, 4, 5, 6])?;
+    /// let items: ndarray::Array2<i32> = array.view((.., 1..))?.to_ndarray()?;
+    /// assert_eq!(items, ndarray::array![[2, 3], [5, 6]]);
+    /// # }
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`ArrayView::to_vec`]; `InvalidParam` if `A` has another number of dimensions.
@@ -133,6 +164,18 @@ impl<T: Element> ArrayBuilder<Array<T>> {
 
     /// Creates an array in the new file `path` with the shape and the items of `array`, whatever the shape of the
     /// builder.
+    ///
+    /// ```
+    /// # #[cfg(feature = "ndarray")] {
+    /// # let dir = tempfile::tempdir()?;
+    /// # let path = dir.path().join("a.b2nd");
+    /// use blosc2::Array;
+    ///
+    /// Array::<u8>::builder([]).create_from_ndarray(&path, &ndarray::array![[1, 2], [3, 4]])?;
+    /// assert_eq!(Array::<u8>::open(&path)?.read((1, ..))?, [3, 4]);
+    /// # }
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`ArrayBuilder::create_from`].

@@ -117,6 +117,27 @@ fn checked(id: u8) -> Result<u8> {
 /// Registers a codec under an id from 160 to 255, which chunks store, for this process. A codec cannot be replaced. See
 /// [`UserCodec`]. A panic of the codec is an error of the call that uses it.
 ///
+/// ```
+/// use blosc2::{Codec, UserCodec, register_codec};
+///
+/// /// Stores no stream.
+/// struct Never;
+///
+/// impl UserCodec for Never {
+///     fn encode(&self, _: u8, _: &[u8], _: &mut [u8]) -> Option<usize> {
+///         None
+///     }
+///
+///     fn decode(&self, _: u8, _: &[u8], _: &mut [u8]) -> bool {
+///         false
+///     }
+/// }
+///
+/// assert_eq!(register_codec(160, "never", Never)?, Codec::Other(160));
+/// assert!(register_codec(160, "another", Never).is_err());
+/// # Ok::<(), blosc2::Error>(())
+/// ```
+///
 /// # Errors
 /// `InvalidParam` for another id, and one that is registered; `CodecParam` for an id that has another name.
 pub fn register_codec(id: u8, name: &str, codec: impl UserCodec) -> Result<Codec> {
@@ -126,6 +147,16 @@ pub fn register_codec(id: u8, name: &str, codec: impl UserCodec) -> Result<Codec
 
 /// Registers a filter under an id from 160 to 255, which chunks store, for this process. A filter cannot be replaced. See
 /// [`UserFilter`]. The result has 0 as its byte of parameters.
+///
+/// ```
+/// use blosc2::{Filter, register_filter};
+///
+/// let copy = |_: u8, block: &[u8], dest: &mut [u8]| dest.copy_from_slice(block);
+/// let filter = register_filter(202, "copy", (copy, copy))?;
+/// assert_eq!(filter, Filter::Other { id: 202, meta: 0 });
+/// assert!(register_filter(7, "copy", (copy, copy)).is_err());
+/// # Ok::<(), blosc2::Error>(())
+/// ```
 ///
 /// # Errors
 /// `InvalidParam` for another id, and one that is registered; `Failure` for an id that has another name.

@@ -10,6 +10,16 @@ use std::thread::{self, JoinHandle};
 ///
 /// See [`SuperChunk::prefetch_contents`](crate::SuperChunk::prefetch_contents) and
 /// [`Array::prefetch_chunks`](crate::Array::prefetch_chunks). The threads end when the value is dropped.
+///
+/// ```
+/// let mut schunk = blosc2::SuperChunk::new(&blosc2::Params::new())?;
+/// schunk.append(&[1; 8000])?;
+/// schunk.append(&[2; 4000])?;
+/// let mut contents = schunk.prefetch_contents(2)?;
+/// assert_eq!(contents.len(), 2);
+/// assert_eq!(contents.next().transpose()?, Some(vec![1; 8000]));
+/// # Ok::<(), blosc2::Error>(())
+/// ```
 pub struct Prefetch<'a, R> {
     /// Thread `n` makes the results `n`, `n + threads` and so on.
     receivers: Vec<Receiver<Result<R>>>,

@@ -64,11 +64,27 @@ impl<S: Borrow<SuperChunk>> Reader<S> {
     }
 
     /// Returns the length of the content in bytes.
+    ///
+    /// ```
+    /// # let mut schunk = blosc2::SuperChunk::new(&blosc2::Params::new())?;
+    /// schunk.append(&[7; 8000])?;
+    /// assert_eq!(schunk.reader().nbytes(), 8000);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     pub fn nbytes(&self) -> u64 {
         self.nbytes
     }
 
     /// Returns the super-chunk.
+    ///
+    /// ```
+    /// # let mut schunk = blosc2::SuperChunk::new(&blosc2::Params::new().typesize(1))?;
+    /// schunk.append(b"some text")?;
+    /// let mut reader = schunk.into_reader();
+    /// assert_eq!(std::io::read_to_string(&mut reader)?, "some text");
+    /// assert_eq!(reader.into_inner().nchunks(), 1);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     pub fn into_inner(self) -> S {
         self.schunk.0
     }
@@ -98,11 +114,30 @@ impl<S: Borrow<SuperChunk>> Seek for Reader<S> {
 
 impl SuperChunk {
     /// Returns the content as `Read + Seek`.
+    ///
+    /// ```
+    /// use std::io::BufRead;
+    /// # let mut schunk = blosc2::SuperChunk::new(&blosc2::Params::new().typesize(1))?;
+    /// schunk.append(b"first line\nla")?;
+    /// schunk.append(b"st line")?;
+    /// let lines = schunk.reader().lines().collect::<Result<Vec<_>, _>>()?;
+    /// assert_eq!(lines, ["first line", "last line"]);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     pub fn reader(&self) -> Reader<&SuperChunk> {
         Reader::new(self)
     }
 
     /// Returns the content as `Read + Seek`, with the super-chunk inside.
+    ///
+    /// ```
+    /// # let dir = tempfile::tempdir()?;
+    /// # let path = dir.path().join("a.b2frame");
+    /// # blosc2::SuperChunk::create(&path, &blosc2::Params::new().typesize(1))?.append(b"some text")?;
+    /// let reader = blosc2::SuperChunk::open(&path)?.into_reader();
+    /// assert_eq!(std::io::read_to_string(reader)?, "some text");
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     pub fn into_reader(self) -> Reader<SuperChunk> {
         Reader::new(self)
     }

@@ -43,6 +43,16 @@ impl<'a> Writer<'a> {
 
     /// Writes the rest as a shorter chunk, if there is one.
     ///
+    /// ```
+    /// use std::io::Write;
+    /// # let mut schunk = blosc2::SuperChunk::new(&blosc2::Params::new().typesize(1))?;
+    /// let mut writer = schunk.writer(1000)?;
+    /// writer.write_all(&[7; 1500])?;
+    /// writer.finish()?;
+    /// assert_eq!(schunk.decompress_chunk(1)?, [7; 500]);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// Those of [`SuperChunk::append`].
     pub fn finish(self) -> Result<()> {
@@ -66,6 +76,16 @@ impl Write for Writer<'_> {
 
 impl SuperChunk {
     /// Returns a writer that appends chunks of `chunksize` bytes.
+    ///
+    /// ```
+    /// use std::io::Write;
+    /// # let mut schunk = blosc2::SuperChunk::new(&blosc2::Params::new().typesize(1))?;
+    /// let mut writer = schunk.writer(1000)?;
+    /// write!(writer, "{:01000}", 7)?;
+    /// writer.finish()?;
+    /// assert_eq!((schunk.nchunks(), schunk.nbytes()), (1, 1000));
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
     ///
     /// # Errors
     /// `InvalidParam` for a size that is 0, more than 2 GiB, or no multiple of the item size, and for another size than
