@@ -1,9 +1,11 @@
 //! The repository itself: imports of `src` against the layers of the design, unique names of types, references of
 //! comments to documents, links of documents, environment variables in the document that lists them, the output of the
-//! benchmarks, the usage of the scripts, and the code that depends on the operating system or the processor.
+//! benchmarks, the usage of the scripts, the examples of the crate, and the code that depends on the operating system or the
+//! processor.
 
 mod bench_output;
 mod environment;
+mod examples;
 mod layers;
 mod links;
 mod references;
