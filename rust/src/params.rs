@@ -1,7 +1,7 @@
 //! Parameters of compression.
 
 use crate::error::{Error, Result};
-use blosc2_core::rust_api::params::CompressSettings;
+use blosc2_core::rust_api::params::{CompressSettings, check_codec};
 use std::fmt;
 use std::str::FromStr;
 
@@ -546,7 +546,7 @@ impl Params {
     /// Returns the parameters for the library.
     ///
     /// # Errors
-    /// `InvalidParam` for a parameter out of range.
+    /// `InvalidParam` for a parameter out of range; `CodecSupport` for a codec that this build does not have.
     pub(crate) fn settings(&self) -> Result<CompressSettings> {
         let count = self.filters.len();
         if count > MAX_FILTERS {
@@ -555,6 +555,7 @@ impl Params {
         if self.level > 9 {
             return Err(Error::param(format!("level {}, expected 0 to 9", self.level)));
         }
+        check_codec(self.codec.id())?;
         let size = |name: &str, value: usize, least: i32| {
             i32::try_from(value)
                 .ok()

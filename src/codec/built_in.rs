@@ -1,12 +1,18 @@
 //! The [`Encoder`] and the [`Decoder`] of each codec of the [table](super::table).
 
 use super::dictionary::{DecoderDictionaryData, EncoderDictionaryData};
+#[cfg(feature = "lz4")]
+use super::lz4;
 use super::reference::{HAS_BLOSC1_ENCODERS, Reference};
 use super::run_streams::RunParameters;
 #[cfg(feature = "snappy")]
 use super::snappy;
 use super::table::BuiltInCodec;
-use super::{Decoder, DecoderDictionary, Encoder, EncoderDictionary, Workspace, blosclz, lz4, zlib, zstd};
+#[cfg(feature = "zlib")]
+use super::zlib;
+#[cfg(feature = "zstd")]
+use super::zstd;
+use super::{Decoder, DecoderDictionary, Encoder, EncoderDictionary, Workspace, blosclz};
 use crate::error::Result;
 use crate::fallible;
 
@@ -16,11 +22,10 @@ impl BuiltInCodec {
     /// codec that only decompresses whole streams.
     pub(crate) fn decode_prefix(self, src: &[u8], dest: &mut [u8], wanted: usize) -> Option<usize> {
         match self {
+            #[cfg(feature = "lz4")]
             BuiltInCodec::Lz4 | BuiltInCodec::Lz4Hc => Some(lz4::decompress_prefix(src, dest, wanted)),
             BuiltInCodec::BloscLz => Some(blosclz::decompress_prefix(src, dest, wanted)),
-            #[cfg(feature = "snappy")]
-            BuiltInCodec::Snappy => None,
-            BuiltInCodec::Zlib | BuiltInCodec::Zstd => None,
+            _ => None,
         }
     }
 
@@ -45,7 +50,7 @@ impl BuiltInCodec {
 }
 
 /// The [`Encoder`] of a built-in codec, made by [`BuiltInCodec::encoder`]. It returns an error only if memory is
-/// exhausted.
+/// exhausted, or for a codec that this build does not have.
 #[derive(Clone, Copy)]
 pub(crate) struct BuiltInEncoder<'a> {
     codec: BuiltInCodec,
@@ -76,6 +81,7 @@ impl BuiltInEncoder<'_> {
         }
     }
 
+    #[cfg(feature = "zlib")]
     fn zlib_levels(&self) -> zlib::LevelSet {
         match self.reference {
             Reference::CBlosc1 { .. } if HAS_BLOSC1_ENCODERS => zlib::LevelSet::Zlib,
@@ -94,23 +100,33 @@ impl Encoder for BuiltInEncoder<'_> {
                 let tables = fallible::get_or_make(&mut workspace.blosclz, blosclz::HashTables::new)?;
                 Ok(blosclz::compress(tables, self.blosclz_release(), clevel, src, dest))
             }
-            (BuiltInCodec::Lz4, Some(EncoderDictionaryData::Lz4(dictionary))) => {
-                lz4::compress_fast(&mut workspace.lz4, src, dest, clevel, Some(dictionary))
+            #[cfg(feature = "lz4")]
+            (codec @ (BuiltInCodec::Lz4 | BuiltInCodec::Lz4Hc), dictionary) => {
+                let dictionary = match dictionary {
+                    Some(EncoderDictionaryData::Lz4(dictionary)) => Some(dictionary),
+                    _ => None,
+                };
+                match codec {
+                    BuiltInCodec::Lz4 => {
+                        lz4::compress_fast(&mut workspace.lz4, src, dest, clevel, dictionary)
+                    }
+                    _ => lz4::compress_hc(&mut workspace.lz4, src, dest, clevel, dictionary),
+                }
             }
-            (BuiltInCodec::Lz4, _) => lz4::compress_fast(&mut workspace.lz4, src, dest, clevel, None),
-            (BuiltInCodec::Lz4Hc, Some(EncoderDictionaryData::Lz4(dictionary))) => {
-                lz4::compress_hc(&mut workspace.lz4, src, dest, clevel, Some(dictionary))
-            }
-            (BuiltInCodec::Lz4Hc, _) => lz4::compress_hc(&mut workspace.lz4, src, dest, clevel, None),
             #[cfg(feature = "snappy")]
             (BuiltInCodec::Snappy, _) => snappy::compress(&mut workspace.snappy, src, dest),
+            #[cfg(feature = "zlib")]
             (BuiltInCodec::Zlib, _) => {
                 zlib::compress(&mut workspace.zlib, src, dest, self.zlib_levels(), clevel)
             }
+            #[cfg(feature = "zstd")]
             (BuiltInCodec::Zstd, Some(EncoderDictionaryData::Zstd(dictionary))) => {
                 zstd::compress_with_dictionary(&mut workspace.zstd, src, dest, dictionary)
             }
+            #[cfg(feature = "zstd")]
             (BuiltInCodec::Zstd, _) => zstd::compress(&mut workspace.zstd, src, dest, clevel, self.nplanes),
+            #[allow(unreachable_patterns, reason = "only without a feature")]
+            (codec, _) => Err(codec.left_out()),
         }
     }
 
@@ -135,7 +151,7 @@ impl Encoder for BuiltInEncoder<'_> {
 }
 
 /// The [`Decoder`] of a built-in codec, made by [`BuiltInCodec::decoder`]. It returns an error only if memory is
-/// exhausted; for invalid streams it returns 0.
+/// exhausted, or for a codec that this build does not have; for invalid streams it returns 0.
 #[derive(Clone, Copy)]
 pub(crate) struct BuiltInDecoder<'a> {
     codec: BuiltInCodec,
@@ -159,6 +175,7 @@ impl Decoder for BuiltInDecoder<'_> {
         if let BuiltInCodec::BloscLz = self.codec {
             return Ok(blosclz::decompress_with_slack(src, src_len, dest, dest_len));
         }
+        #[cfg(feature = "lz4")]
         if let BuiltInCodec::Lz4 | BuiltInCodec::Lz4Hc = self.codec {
             let dictionary = match self.dictionary {
                 Some(DecoderDictionaryData::Lz4(dictionary)) => dictionary,
@@ -178,14 +195,16 @@ impl BuiltInDecoder<'_> {
         match (self.codec, self.dictionary) {
             #[cfg(feature = "snappy")]
             (BuiltInCodec::Snappy, _) => Ok(snappy::decompress(src, dest)),
+            #[cfg(feature = "zlib")]
             (BuiltInCodec::Zlib, _) => zlib::decompress(&mut workspace.zlib, src, dest),
+            #[cfg(feature = "zstd")]
             (BuiltInCodec::Zstd, Some(DecoderDictionaryData::Zstd(dictionary))) => {
                 zstd::decompress_with_dictionary(&mut workspace.zstd, src, dest, dictionary)
             }
+            #[cfg(feature = "zstd")]
             (BuiltInCodec::Zstd, _) => zstd::decompress(&mut workspace.zstd, src, dest),
-            (BuiltInCodec::BloscLz | BuiltInCodec::Lz4 | BuiltInCodec::Lz4Hc, _) => {
-                unreachable!("the caller decodes {:?}", self.codec)
-            }
+            // The caller decodes streams of BloscLZ, and of LZ4 if this build has it.
+            (codec, _) => Err(codec.left_out()),
         }
     }
 }

@@ -3,9 +3,14 @@
 //! Owns the bytes and the data that each codec derives from them. Never decides whether a chunk has a dictionary, nor
 //! where its bytes are. Codecs without dictionaries ignore the one that a chunk may have.
 
+#[cfg(feature = "zstd")]
 use zstd_safe::{CDict, DDict};
 
-use super::{BuiltInCodec, lz4, zstd};
+use super::BuiltInCodec;
+#[cfg(feature = "lz4")]
+use super::lz4;
+#[cfg(feature = "zstd")]
+use super::zstd;
 use crate::error::{Result, err};
 use crate::fallible;
 
@@ -17,7 +22,9 @@ pub(crate) struct EncoderDictionary(pub(super) EncoderDictionaryData);
 
 pub(super) enum EncoderDictionaryData {
     Ignored,
+    #[cfg(feature = "lz4")]
     Lz4(lz4::Dictionary),
+    #[cfg(feature = "zstd")]
     Zstd(CDict<'static>),
 }
 
@@ -29,9 +36,11 @@ impl EncoderDictionary {
     pub(crate) fn new(codec: BuiltInCodec, bytes: &[u8]) -> Result<Self> {
         check_len(bytes)?;
         Ok(EncoderDictionary(match codec {
+            #[cfg(feature = "lz4")]
             BuiltInCodec::Lz4 | BuiltInCodec::Lz4Hc => {
                 EncoderDictionaryData::Lz4(lz4::Dictionary::new(fallible::copy_of(bytes)?.into()))
             }
+            #[cfg(feature = "zstd")]
             BuiltInCodec::Zstd => EncoderDictionaryData::Zstd(
                 CDict::try_create(bytes, zstd::DICTIONARY_LEVEL)
                     .ok_or_else(|| zstd::dictionary_error(bytes))?,
@@ -47,6 +56,7 @@ pub(crate) struct DecoderDictionary(pub(super) DecoderDictionaryData);
 pub(super) enum DecoderDictionaryData {
     Ignored,
     Lz4(Box<[u8]>),
+    #[cfg(feature = "zstd")]
     Zstd(DDict<'static>),
 }
 
@@ -61,19 +71,13 @@ impl DecoderDictionary {
             BuiltInCodec::Lz4 | BuiltInCodec::Lz4Hc => {
                 DecoderDictionaryData::Lz4(fallible::copy_of(bytes)?.into())
             }
+            #[cfg(feature = "zstd")]
             BuiltInCodec::Zstd => DecoderDictionaryData::Zstd(
                 DDict::try_create(bytes).ok_or_else(|| zstd::dictionary_error(bytes))?,
             ),
             _ => DecoderDictionaryData::Ignored,
         }))
     }
-}
-
-/// Trains a Zstd dictionary of at most `capacity` bytes on `samples`, the concatenation of samples of `sample_sizes`
-/// bytes each. Returns `None` if the sizes do not add up to `samples.len()`, or the samples are too few or too similar
-/// to train on.
-pub(crate) fn train_zstd(samples: &[u8], sample_sizes: &[usize], capacity: usize) -> Option<Vec<u8>> {
-    zstd::train_dictionary(samples, sample_sizes, capacity)
 }
 
 fn check_len(bytes: &[u8]) -> Result<()> {

@@ -8,6 +8,7 @@ mod built_in;
 mod common_prefix;
 mod dictionary;
 mod incompressible;
+#[cfg(feature = "lz4")]
 mod lz4;
 mod match_copy;
 mod matchless;
@@ -21,17 +22,21 @@ mod run_streams;
 mod snappy;
 mod stream_codec;
 mod table;
+#[cfg(feature = "zlib")]
 mod zlib;
+#[cfg(feature = "zstd")]
 mod zstd;
 
 #[cfg(test)]
 mod tests;
 
 pub(crate) use built_in::{BuiltInDecoder, BuiltInEncoder};
-pub(crate) use dictionary::{DecoderDictionary, EncoderDictionary, train_zstd};
+pub(crate) use dictionary::{DecoderDictionary, EncoderDictionary};
 pub(crate) use plugin::{PluginCodec, PluginDecoder, PluginEncoder};
 pub(crate) use stream_codec::{DECODE_SLACK, Decoder, Encoder, Workspace};
 pub use table::BuiltInCodec;
+#[cfg(feature = "zstd")]
+pub(crate) use zstd::train_dictionary as train_zstd;
 
 pub(crate) mod blosclz;
 #[cfg(feature = "zfp")]

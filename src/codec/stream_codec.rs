@@ -1,9 +1,9 @@
 //! The interface of the compressors of single streams: the traits [`Encoder`] and [`Decoder`], and the working memory.
 
+use super::blosclz;
 #[cfg(feature = "ndlz")]
 use super::ndlz;
 use super::run_streams::RunStreams;
-use super::{blosclz, lz4, zlib, zstd};
 use crate::error::Result;
 
 /// The per-thread state that codecs keep between streams, so that a stream costs no allocation. Each part is created on
@@ -11,14 +11,17 @@ use crate::error::Result;
 #[derive(Default)]
 pub(crate) struct Workspace {
     pub(super) blosclz: Option<blosclz::HashTables>,
-    pub(super) lz4: lz4::Lz4Workspace,
+    #[cfg(feature = "lz4")]
+    pub(super) lz4: super::lz4::Lz4Workspace,
     pub(super) runs: RunStreams,
     #[cfg(feature = "ndlz")]
     pub(crate) ndlz: Option<ndlz::NdlzTables>,
     #[cfg(feature = "snappy")]
     pub(super) snappy: super::snappy::SnappyWorkspace,
-    pub(super) zlib: zlib::ZlibWorkspace,
-    pub(super) zstd: zstd::ZstdWorkspace,
+    #[cfg(feature = "zlib")]
+    pub(super) zlib: super::zlib::ZlibWorkspace,
+    #[cfg(feature = "zstd")]
+    pub(super) zstd: super::zstd::ZstdWorkspace,
 }
 
 /// The room, in bytes, behind a stream's content that is enough for the fastest path of every decoder.

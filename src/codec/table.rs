@@ -5,7 +5,7 @@
 
 #[cfg(feature = "snappy")]
 use super::snappy;
-use super::{lz4, zlib, zstd};
+use crate::error::{Error, Result, err};
 use std::ffi::CStr;
 
 /// A codec of the library itself. The numbers are the ABI's codes.
@@ -35,6 +35,8 @@ struct Properties {
     format: u8,
     library_name: &'static CStr,
     library_version: &'static str,
+    /// Whether this build has the codec. The feature has the name of the library.
+    is_built: bool,
     /// Whether chunks of Blosc2 may use the codec.
     is_in_blosc2: bool,
     /// Whether streams can refer to a dictionary.
@@ -56,6 +58,7 @@ const TABLE: &[Properties] = &[
         library_name: c"BloscLZ",
         // The version whose streams and encoder decisions this implementation reproduces.
         library_version: "2.5.3",
+        is_built: true,
         is_in_blosc2: true,
         has_dictionaries: false,
         decodes_prefixes: true,
@@ -67,10 +70,12 @@ const TABLE: &[Properties] = &[
         name: c"lz4",
         format: 1,
         library_name: c"LZ4",
-        library_version: lz4::VERSION,
+        // That of the C library whose format and sizes the encoders match.
+        library_version: "1.10.0",
+        is_built: cfg!(feature = "lz4"),
         is_in_blosc2: true,
         has_dictionaries: true,
-        decodes_prefixes: true,
+        decodes_prefixes: cfg!(feature = "lz4"),
         max_split_level: Some(9),
         has_large_blocks: false,
     },
@@ -79,10 +84,12 @@ const TABLE: &[Properties] = &[
         name: c"lz4hc",
         format: 1,
         library_name: c"LZ4",
-        library_version: lz4::VERSION,
+        // That of the C library whose format and sizes the encoders match.
+        library_version: "1.10.0",
+        is_built: cfg!(feature = "lz4"),
         is_in_blosc2: true,
         has_dictionaries: true,
-        decodes_prefixes: true,
+        decodes_prefixes: cfg!(feature = "lz4"),
         max_split_level: None,
         has_large_blocks: true,
     },
@@ -93,6 +100,7 @@ const TABLE: &[Properties] = &[
         format: 2,
         library_name: c"Snappy",
         library_version: snappy::VERSION,
+        is_built: true,
         is_in_blosc2: false,
         has_dictionaries: false,
         decodes_prefixes: false,
@@ -104,7 +112,9 @@ const TABLE: &[Properties] = &[
         name: c"zlib",
         format: 3,
         library_name: c"Zlib",
-        library_version: zlib::VERSION,
+        // That of the zlib whose streams the encoder writes.
+        library_version: "1.3.1",
+        is_built: cfg!(feature = "zlib"),
         is_in_blosc2: true,
         has_dictionaries: false,
         decodes_prefixes: false,
@@ -116,7 +126,9 @@ const TABLE: &[Properties] = &[
         name: c"zstd",
         format: 4,
         library_name: c"Zstd",
-        library_version: zstd::VERSION,
+        // That of the bundled library.
+        library_version: "1.5.7",
+        is_built: cfg!(feature = "zstd"),
         is_in_blosc2: true,
         has_dictionaries: true,
         decodes_prefixes: false,
@@ -162,6 +174,25 @@ impl BuiltInCodec {
     /// Returns the codec of that name, exactly as written, or `None` if there is none.
     pub(crate) fn from_name(name: &CStr) -> Option<BuiltInCodec> {
         BuiltInCodec::all().find(|codec| codec.name() == name)
+    }
+
+    /// Checks that this build has the codec.
+    ///
+    /// # Errors
+    /// `CodecSupport`.
+    pub(crate) fn check_is_built(self) -> Result<()> {
+        if self.properties().is_built { Ok(()) } else { Err(self.left_out()) }
+    }
+
+    /// Returns the error for a codec that this build does not have.
+    #[cold]
+    pub(super) fn left_out(self) -> Error {
+        let feature = self.library_name().to_string_lossy().to_lowercase();
+        err!(
+            CodecSupport,
+            "the codec {:?} needs the feature `{feature}`, which is off in this build",
+            self.name()
+        )
     }
 
     fn properties(self) -> &'static Properties {

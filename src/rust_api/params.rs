@@ -2,6 +2,8 @@
 
 use crate::abi::{BLOSC2_CPARAMS_DEFAULTS, BLOSC2_DPARAMS_DEFAULTS, blosc2_cparams, blosc2_dparams};
 use crate::chunk::format::MAX_FILTERS;
+use crate::codec::BuiltInCodec;
+use crate::error::Result;
 
 /// Parameters of compression, with the numbers of the format.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,6 +71,14 @@ impl CompressSettings {
 
 pub(super) fn decompress_params(nthreads: i16) -> blosc2_dparams {
     blosc2_dparams { nthreads, ..BLOSC2_DPARAMS_DEFAULTS }
+}
+
+/// Checks that this build has a codec, if it is one that a feature can leave out.
+///
+/// # Errors
+/// `CodecSupport`.
+pub fn check_codec(compcode: u8) -> Result<()> {
+    BuiltInCodec::from_compcode(i32::from(compcode)).map_or(Ok(()), BuiltInCodec::check_is_built)
 }
 
 /// Makes this process ignore the environment variables that override parameters.

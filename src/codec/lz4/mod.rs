@@ -13,9 +13,6 @@ use crate::error::Result;
 use crate::fallible::get_or_make;
 use dictionary::DictionaryBuffer;
 
-/// The version of the C library whose format and sizes these encoders match; programs can query it.
-pub(super) const VERSION: &str = "1.10.0";
-
 /// The level that the C library uses if no level is given.
 const HC_DEFAULT_LEVEL: i32 = 9;
 /// The lowest level at which LZ4HC searches hash chains; lower levels use two hash tables.

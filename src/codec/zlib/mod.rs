@@ -16,9 +16,6 @@ use inflate::ADLER_LEN;
 
 pub(in crate::codec) use deflate::LevelSet;
 
-/// The version that the ABI reports for the codec: that of the zlib whose streams it writes.
-pub(super) const VERSION: &str = "1.3.1";
-
 /// The first bytes of a stream: deflate with the largest window (RFC 1950 2.2).
 const HEADER: [u8; 2] = [0x78, 0x01];
 

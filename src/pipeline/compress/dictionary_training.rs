@@ -7,6 +7,7 @@ use super::block::BlockEncoder;
 use super::source::ContentSource;
 use crate::abi::BLOSC_ZSTD;
 use crate::chunk::format::{MAX_DICT_SIZE, MIN_USEFUL_DICT};
+#[cfg(feature = "zstd")]
 use crate::codec::train_zstd;
 use crate::error::Result;
 use crate::fallible;
@@ -59,6 +60,8 @@ pub(super) fn train_chunk_dictionary(encoder: &BlockEncoder<'_>, compcode: i32) 
         return Ok(None);
     };
     let sampled: usize = sizes.iter().sum();
+    // Without the codec, the encoder returns an error, whatever the dictionary is.
+    #[cfg(feature = "zstd")]
     if compcode == BLOSC_ZSTD {
         let samples = filtered_prefix(encoder, sampled)?;
         return Ok(train_zstd(&samples, &sizes, capacity));
