@@ -182,8 +182,8 @@ mod tests {
     use crate::abi::{BLOSC2_IO_DEFAULTS, CBool, blosc2_io, blosc2_stdio_params};
     use crate::b2nd::array::ArrayParams;
     use crate::chunk::SpecialValue;
+    use crate::io::tests::TempDir;
     use crate::schunk::storage::Storage;
-    use std::ffi::CString;
     use std::panic::{AssertUnwindSafe, catch_unwind};
     use std::sync::mpsc;
     use std::time::Duration;
@@ -197,8 +197,8 @@ mod tests {
     #[test]
     #[cfg_attr(miri, ignore = "uses files: Miri has no getrlimit")]
     fn panic_releases_the_frame_lock() {
-        let file = std::env::temp_dir().join(format!("shape_access_{}.b2nd", std::process::id()));
-        let path = CString::new(file.to_str().unwrap()).unwrap();
+        let dir = TempDir::new();
+        let path = dir.c_path("array.b2nd");
         let (io, mut cparams) = (locking(), *Storage::default().cparams);
         (cparams.typesize, cparams.blocksize) = (4, 8);
         let storage = Storage {
@@ -234,7 +234,5 @@ mod tests {
             });
             assert_eq!(receive.recv_timeout(Duration::from_secs(20)), Ok(true), "after {by}");
         }
-        drop(array);
-        std::fs::remove_file(&file).unwrap();
     }
 }

@@ -26,7 +26,7 @@ pub(crate) mod replacement;
 pub(crate) mod stdio;
 mod stream;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod user;
 
 pub(crate) use backend::Backend;

@@ -1,5 +1,6 @@
 //! Values as text and as bytes: `cat` and `slice`.
 
+use crate::support::program::blosc2_words;
 use crate::support::*;
 use proptest::prelude::*;
 use std::io::Read;
@@ -214,7 +215,7 @@ fn binary_values_are_not_written_to_a_terminal() {
 /// Runs the command with a terminal. Returns the exit code and what is shown.
 fn on_terminal(directory: &Directory, arguments: &[&str]) -> (u32, String) {
     let pair = portable_pty::native_pty_system().openpty(portable_pty::PtySize::default()).unwrap();
-    let mut command = portable_pty::CommandBuilder::new(env!("CARGO_BIN_EXE_blosc2"));
+    let mut command = portable_pty::CommandBuilder::from_argv(blosc2_words());
     command.args(arguments);
     command.cwd(directory.path(""));
     let mut child = pair.slave.spawn_command(command).unwrap();

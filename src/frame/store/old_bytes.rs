@@ -129,13 +129,12 @@ impl SpillFile {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::io::tests::TempDir;
     use crate::io::{Backend, OpenMode, paths};
-    use std::ffi::CString;
 
     #[test]
     fn spilled_bytes_are_read_back_and_the_file_has_no_name() {
-        let directory = std::env::temp_dir().join(format!("b2spill-{}", std::process::id()));
-        std::fs::create_dir(&directory).expect("a new directory");
+        let directory = TempDir::new();
         let mut spill = SpillFile::create(&directory.join("frame")).expect("a file");
         let pieces = [vec![1_u8; 7], Vec::new(), vec![2; 100_000]];
         let in_memory = |piece: &Vec<u8>| OldBytes::copy_of(50, piece).expect("a buffer");
@@ -146,7 +145,8 @@ mod tests {
             assert_eq!((old.in_memory(), old.len()), (None, piece.len()));
         }
         drop(spill);
-        let path = CString::new(directory.join("read back").into_os_string().into_encoded_bytes()).unwrap();
+        assert_eq!(std::fs::read_dir(directory.path()).expect("a directory").count(), 0);
+        let path = directory.c_path("read back");
         let stream = Backend::native().open(&path, OpenMode::Create).expect("a file");
         for (old, piece) in saved.iter().zip(&pieces) {
             for part in [piece.len() / 3..piece.len(), 0..piece.len() / 3] {
@@ -155,7 +155,5 @@ mod tests {
             let written = std::fs::read(paths::as_path(&path)).expect("the bytes");
             assert_eq!(written.get(50..50 + piece.len()).unwrap_or_default(), piece);
         }
-        std::fs::remove_file(paths::as_path(&path)).expect("a file");
-        std::fs::remove_dir(&directory).expect("an empty directory");
     }
 }

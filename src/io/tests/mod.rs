@@ -11,27 +11,34 @@ mod user;
 
 use super::*;
 use crate::abi::blosc2_io;
+use crate::os;
 use std::ffi::{CString, c_void};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A new directory; removed with its contents on drop.
-struct TempDir(PathBuf);
+pub(crate) struct TempDir(PathBuf);
 
 impl TempDir {
-    fn new() -> TempDir {
+    pub(crate) fn new() -> TempDir {
         static COUNT: AtomicU32 = AtomicU32::new(0);
-        let name = format!("blosc2-io-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
-        let path = std::env::temp_dir().join(name);
+        let name = format!("blosc2-io-{}-{}", os::process_id(), COUNT.fetch_add(1, Ordering::Relaxed));
+        // WASI has no directory for temporary files.
+        let parent = if cfg!(target_os = "wasi") { PathBuf::new() } else { std::env::temp_dir() };
+        let path = parent.join(name);
         std::fs::create_dir(&path).unwrap();
         TempDir(path)
     }
 
-    fn join(&self, name: &str) -> PathBuf {
+    pub(crate) fn join(&self, name: &str) -> PathBuf {
         self.0.join(name)
     }
 
-    fn c_path(&self, name: &str) -> CString {
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    pub(crate) fn c_path(&self, name: &str) -> CString {
         CString::new(self.join(name).as_os_str().as_encoded_bytes()).unwrap()
     }
 }

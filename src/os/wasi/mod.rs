@@ -81,6 +81,9 @@ pub(crate) unsafe fn unmap(_: Map) -> io::Result<()> {
     Err(ErrorKind::Unsupported.into())
 }
 
+/// The length of a page of the linear memory, in bytes.
+const PAGE_LEN: usize = 64 << 10;
+
 /// Tests whether bytes can be read: all of the linear memory can.
 pub(crate) struct MemoryProbe;
 
@@ -91,8 +94,25 @@ impl MemoryProbe {
 
     /// Returns whether the byte at `address`, which may be any address, can be read.
     pub(crate) fn can_read(&self, address: *const u8) -> bool {
-        const PAGE: usize = 64 << 10;
-        address.addr() / PAGE < core::arch::wasm32::memory_size(0)
+        address.addr() / PAGE_LEN < core::arch::wasm32::memory_size(0)
+    }
+}
+
+/// Memory before addresses that cannot be accessed, for tests: the end of the linear memory.
+#[cfg(test)]
+pub(crate) struct GuardedPages;
+
+#[cfg(test)]
+impl GuardedPages {
+    /// Adds `len` bytes, rounded up to whole pages, to the linear memory.
+    pub(crate) fn new(len: usize) -> GuardedPages {
+        assert_ne!(core::arch::wasm32::memory_grow(0, len.div_ceil(PAGE_LEN)), usize::MAX);
+        GuardedPages
+    }
+
+    /// Returns the address behind the last byte.
+    pub(crate) fn guard(&self) -> *mut u8 {
+        std::ptr::without_provenance_mut(core::arch::wasm32::memory_size(0) * PAGE_LEN)
     }
 }
 

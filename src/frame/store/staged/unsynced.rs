@@ -93,6 +93,7 @@ impl UnsyncedFile {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::io::tests::TempDir;
     use crate::io::{Backend, OpenMode};
 
     /// Opens a file that cannot be synchronised.
@@ -124,8 +125,8 @@ mod tests {
 
     #[test]
     fn limit_of_open_files_is_kept() {
-        let path = std::env::temp_dir().join(format!("blosc2-unsynced-{}", std::process::id()));
-        let name = std::ffi::CString::new(path.to_str().expect("UTF-8")).expect("no NUL");
+        let dir = TempDir::new();
+        let name = dir.c_path("file");
         let open = || Backend::native().open(&name, OpenMode::Create).expect("a file");
         let mut files = UnsyncedFiles::default();
         for number in 0..MAX_OPEN_FILES as u64 - 1 {
@@ -136,6 +137,5 @@ mod tests {
         assert!(files.is_empty());
         let is_closed = |file: &Arc<UnsyncedFile>| matches!(*file.state.lock().unwrap(), SyncState::Synced);
         assert!(copy.files.iter().all(is_closed), "copies keep no file open");
-        std::fs::remove_file(path).expect("removed");
     }
 }
