@@ -5,8 +5,9 @@
 #     scripts/bench-cli.sh [MIB]          # another size of the file, in MiB
 #     scripts/bench-cli.sh peers [MIB]    # the table of docs/cli.md: 2048 MiB of numbers, of log lines, and of a compressed file
 #
-# `peers` measures the command, `zstd -T2`, `lz4` and `pigz -p2`, those that are installed: ratio, seconds of wall time and of
-# processor time of both directions, and the largest resident memory in MiB; each time is the best of three.
+# `peers` measures the command with its defaults, at level 5 and with LZ4, `zstd -T2`, `lz4` and `pigz -p2`, those that are
+# installed: ratio, seconds of wall time and of processor time of both directions, and the largest resident memory in MiB; each
+# time is the best of three.
 #
 # The other form prints ratios: the time of the command by that of the library, reading and writing; the time of zstd by that of the
 # command (above 1: the command is faster). Each time is the best of three. The files are in a temporary directory
@@ -79,10 +80,9 @@ def run(words):
 
 
 def tools(source, packed, back):
-    yield "blosc2", [command, "-q", "compress", "-f", "-T", threads, source, "-o", packed], [
-        command, "-q", "decompress", "-f", "-T", threads, packed, "-o", back]
-    yield "blosc2 -c lz4", [command, "-q", "compress", "-f", "-c", "lz4", "-T", threads, source, "-o", packed], [
-        command, "-q", "decompress", "-f", "-T", threads, packed, "-o", back]
+    own = [command, "-q", "compress", "-f", "-T", threads, source, "-o", packed]
+    for options in [], ["-l", "5"], ["-c", "lz4"]:
+        yield " ".join(["blosc2", *options]), [*own, *options], [command, "-q", "decompress", "-f", "-T", threads, packed, "-o", back]
     yield f"zstd -T{threads}", ["zstd", "-q", "-f", "-T" + threads, source, "-o", packed], ["zstd", "-q", "-f", "-d", packed, "-o", back]
     yield "lz4", ["lz4", "-q", "-f", source, packed], ["lz4", "-q", "-f", "-d", packed, back]
     yield f"pigz -p{threads}", ["sh", "-c", 'pigz -k -c -p "$0" "$1" > "$2"', threads, source, packed], [

@@ -6,7 +6,9 @@ mod files;
 mod old_spellings;
 mod values;
 
-pub(crate) use compression::{ChecksumArguments, CompressionArguments, FilterArgument, codecs, filters};
+pub(crate) use compression::{
+    ChecksumArguments, CompressionArguments, FilterArgument, codecs, filters, with_default_blocksize,
+};
 pub(crate) use files::{DurabilityArguments, FileArguments, SparseArguments, ThreadArguments};
 pub(crate) use old_spellings::with_new_spellings;
 pub(crate) use values::{ValueArguments, ValueFormat};

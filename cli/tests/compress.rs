@@ -219,3 +219,27 @@ fn pipes_are_inputs_with_a_named_output() {
     // Only regular files are removed.
     assert_eq!(cli.names(), ["a", "a.b2frame", "fifo", "tmp"]);
 }
+
+#[test]
+fn the_default_level_and_blocks_of_files_are_those_of_the_help() {
+    let cli = Cli::new();
+    cli.write("f", &numbers(3 << 20));
+    let params = |options: &[&str]| {
+        cli.succeed(&[&["compress", "-q", "-f", "-t", "4", "f"], options].concat(), b"");
+        let frame = blosc2::SuperChunk::open(cli.path("f.b2frame")).unwrap();
+        (frame.info().params.get_level(), frame.chunk_info(0).unwrap().blocksize)
+    };
+    let help = String::from_utf8(cli.succeed(&["compress", "--help"], b"")).unwrap();
+    let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(help.contains("[default: 2 for zstd, 5 for others]"), "{help}");
+    assert!(help.contains("[default: 512K for zstd up to level 8, otherwise chosen by codec and level]"));
+    assert_eq!(params(&[]), (2, 512 << 10));
+    assert_eq!(params(&["-l", "8"]), (8, 512 << 10));
+    assert_eq!(params(&["--blocksize", "64K"]), (2, 64 << 10));
+    assert_eq!(params(&["-l", "9"]), (9, 1 << 20));
+    assert_eq!(params(&["-c", "lz4"]), (5, 256 << 10));
+    assert_eq!(params(&["-c", "zlib"]).0, 5);
+    cli.succeed(&["recompress", "-q", "-c", "zstd", "-l", "3", "f.b2frame"], b"");
+    let frame = blosc2::SuperChunk::open(cli.path("f.b2frame")).unwrap();
+    assert_eq!((frame.info().params.get_level(), frame.chunk_info(0).unwrap().blocksize), (3, 512 << 10));
+}

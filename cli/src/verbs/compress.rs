@@ -1,6 +1,6 @@
 //! `blosc2 compress`: files and streams of bytes to contiguous frames.
 
-use crate::args::CompressArguments;
+use crate::args::{CompressArguments, with_default_blocksize};
 use crate::error::{Failure, WithPath};
 use crate::kind::Kind;
 use crate::os;
@@ -152,6 +152,7 @@ impl Compression<'_> {
         let (item_size, stream) = self.open(input)?;
         let chunksize = whole_items(self.arguments.chunksize, item_size.typesize)?;
         let params = self.arguments.compression.params(item_size.typesize, self.arguments.threads.count());
+        let params = with_default_blocksize(params);
         let mut encoder = Encoder::new(&params).with_path(path)?;
         let level = self.arguments.files_arguments.durability.level();
         let create = || create_frame(path, &params, level, input.metadata());

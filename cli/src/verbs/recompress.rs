@@ -1,6 +1,6 @@
 //! `blosc2 recompress`: a file compressed again with other parameters.
 
-use crate::args::RecompressArguments;
+use crate::args::{RecompressArguments, with_default_blocksize};
 use crate::array_reader::{ArrayReader, read_box};
 use crate::boxes::{BOX_NBYTES, Boxes};
 use crate::error::{Failure, WithPath};
@@ -255,9 +255,10 @@ impl Recompression<'_> {
             )));
         }
         let chunksize = self.arguments.chunksize.map(|size| whole_items(size, old.typesize())).transpose()?;
-        let mut encoder = Encoder::new(params).with_path(self.name)?;
+        let params = with_default_blocksize(params.clone());
+        let mut encoder = Encoder::new(&params).with_path(self.name)?;
         let level = self.arguments.durability.level();
-        let mut new = create_frame(path, params, level, Some(metadata))?;
+        let mut new = create_frame(path, &params, level, Some(metadata))?;
         let layers = old.metalayers();
         for name in layers.fixed_names() {
             let content = self.metalayer(&name, layers.fixed(&name))?;

@@ -1,6 +1,6 @@
 //! The combinations that are measured.
 
-use crate::args::BenchArguments;
+use crate::args::{BenchArguments, with_default_blocksize};
 use crate::error::Failure;
 use blosc2::{Codec, Filter, Params};
 use std::fmt;
@@ -18,12 +18,8 @@ pub(super) struct Cell {
 impl Cell {
     /// Returns the parameters of compression.
     pub(super) fn params(self, threads: usize) -> Params {
-        Params::new()
-            .codec(self.codec)
-            .level(self.level)
-            .filters(self.filter)
-            .typesize(self.typesize)
-            .threads(threads)
+        let params = Params::new().codec(self.codec).level(self.level).filters(self.filter);
+        with_default_blocksize(params.typesize(self.typesize).threads(threads))
     }
 
     /// Returns the name of the filter, or `none`.
