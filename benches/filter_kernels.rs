@@ -1,11 +1,13 @@
 //! The shuffle kernels of every available level against the public functions of the reference library, interleaved in
-//! one process: prints how many times as fast as the reference each is.
+//! one process: prints how many times as fast as the reference each is. Also the filters on words, beside `memcpy`, and the checksum of
+//! frames, beside the crate `crc32c` (names `words` and `crc32c`).
 //!
 //! `BLOSC2_REFERENCE` is the path of the reference's shared library.
 //! `cargo bench --bench filter_kernels -- [name=bitshuffle] [level=avx2] [t=4] [size=32768]`
 
 use blosc2::internals::cpu::{self, SimdLevel};
 use blosc2::internals::{bitshuffle, delta, shuffle, trunc_prec};
+use std::hint::black_box;
 use std::time::Instant;
 
 type ReferenceFilter = unsafe extern "C" fn(i32, i32, *const u8, *mut u8) -> i32;
@@ -69,6 +71,33 @@ fn main() {
     if wanted("name", "words") {
         word_filters(&SIZES);
     }
+    if wanted("name", "crc32c") {
+        checksums();
+    }
+}
+
+/// Measures the checksum of frames and the crate that computes it on machines without our kernel.
+fn checksums() {
+    println!("\ncrc32c: times as fast as the crate (crate GB/s)");
+    let content: Vec<u8> = (0..BATCH_BYTES).map(|i| (i * i / 3 + 5 * i) as u8).collect();
+    for len in [16, 64, 100, 128, 256, 1 << 10, 4 << 10, 32 << 10, 256 << 10, 1 << 20] {
+        let seconds = |checksum: &dyn Fn(&[u8]) -> u32| {
+            let time = Instant::now();
+            for part in content.chunks_exact(len) {
+                black_box(checksum(black_box(part)));
+            }
+            time.elapsed().as_secs_f64()
+        };
+        let (mut ours, mut theirs) = (f64::MAX, f64::MAX);
+        for _ in 0..BATCHES {
+            ours = ours.min(seconds(&blosc2::internals::crc32c));
+            theirs = theirs.min(seconds(&crc32c::crc32c));
+        }
+        println!(
+            "{len:>8} bytes{:>18}",
+            format!("{:.2} ({:.1})", theirs / ours, BATCH_BYTES as f64 / theirs / 1e9)
+        );
+    }
 }
 
 /// Measures the filters that the reference does not export, relative to `memcpy` of the same bytes.
@@ -95,7 +124,7 @@ fn word_filters(sizes: &[usize]) {
                 ours = ours.min(time.elapsed().as_secs_f64() / rounds as f64);
                 let time = Instant::now();
                 for _ in 0..rounds {
-                    std::hint::black_box(&mut *dest).copy_from_slice(std::hint::black_box(&src));
+                    black_box(&mut *dest).copy_from_slice(black_box(&src));
                 }
                 copy = copy.min(time.elapsed().as_secs_f64() / rounds as f64);
             }

@@ -6,6 +6,11 @@ pub use crate::buffers::limits;
 pub use crate::codec::zfp;
 pub use crate::filter::{bitshuffle, cpu, delta, shuffle, trunc_prec};
 
+/// Returns the CRC-32C of some bytes.
+pub fn crc32c(bytes: &[u8]) -> u32 {
+    crate::crc32c::checksum(bytes)
+}
+
 /// The thresholds and mechanisms that the benchmark `tune` changes.
 #[cfg(feature = "tuning")]
 pub mod tuning {

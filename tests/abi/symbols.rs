@@ -138,7 +138,7 @@ fn soname_and_needed_libraries_are_the_expected_ones() {
     assert_eq!(dynamic.soname.as_deref(), Some("libblosc2.so.9"));
     assert!(!dynamic.runpath, "RPATH or RUNPATH set");
     for object in &dynamic.needed {
-        let allowed = ["libc.so.", "libm.so.", "libgcc_s.so.", "ld-linux"];
+        let allowed = ["libc.so.", "libm.so.", "libgcc_s.so.", "ld-linux", "ld64.so."];
         assert!(
             allowed.iter().any(|prefix| object.starts_with(prefix)),
             "needs {object}: {:?}",
