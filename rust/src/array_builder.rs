@@ -33,6 +33,7 @@ const DEFAULT_BLOCK_NBYTES: u64 = 128 << 10;
 /// ```
 ///
 /// Without [`chunks`](Self::chunks) and [`blocks`](Self::blocks), chunks have up to 4 MiB and blocks up to 128 KiB.
+#[derive(Debug)]
 pub struct ArrayBuilder<A> {
     shape: Vec<u64>,
     dtype: String,

@@ -4,6 +4,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::params::{self, Codec, Filter, Params};
 use blosc2_core::rust_api::chunk::{self as core, Compressor, Decompressor, MAX_OVERHEAD};
 use std::borrow::Cow;
+use std::fmt;
 use std::ops::Range;
 
 /// The kind of a chunk without streams, in [`ChunkInfo::special`].
@@ -30,7 +31,7 @@ pub use blosc2_core::rust_api::chunk::Special;
 /// assert_eq!((info.codec, &info.filters[..], info.special), (Codec::Zstd, &[Filter::Shuffle][..], None));
 /// # Ok::<(), blosc2::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct ChunkInfo {
     /// Length of the content in bytes.
@@ -105,7 +106,7 @@ impl ChunkInfo {
 /// assert_eq!(chunk.read_items(1000..1002)?, content[4000..4008]);
 /// # Ok::<(), blosc2::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Chunk<'a> {
     bytes: Cow<'a, [u8]>,
     info: ChunkInfo,
@@ -366,6 +367,12 @@ pub fn decompress(chunk: &[u8]) -> Result<Vec<u8>> {
 /// ```
 pub struct Encoder(Compressor);
 
+impl fmt::Debug for Encoder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Encoder").finish_non_exhaustive()
+    }
+}
+
 impl Encoder {
     /// Returns an encoder.
     ///
@@ -455,6 +462,12 @@ impl Encoder {
 /// # Ok::<(), blosc2::Error>(())
 /// ```
 pub struct Decoder(Decompressor);
+
+impl fmt::Debug for Decoder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Decoder").finish_non_exhaustive()
+    }
+}
 
 impl Decoder {
     /// Returns a decoder with one thread.

@@ -116,6 +116,7 @@ impl Cursor {
 }
 
 /// Cuts what is written into chunks of one size.
+#[derive(Debug)]
 pub(crate) struct ChunkCutter {
     chunksize: usize,
     /// The begin of the next chunk, less than `chunksize` bytes.

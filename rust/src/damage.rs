@@ -22,7 +22,7 @@ use std::path::Path;
 /// assert_eq!(blosc2::verify(&path, 1)?[0].part, Part::Chunk);
 /// # Ok::<(), blosc2::Error>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Part {
     /// The header.
     Header,
@@ -57,7 +57,8 @@ pub enum Part {
 /// println!("{}", damages[0].message);
 /// # Ok::<(), blosc2::Error>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct Damage {
     /// The part.
     pub part: Part,
@@ -114,7 +115,7 @@ impl Damage {
 /// assert_eq!((repaired.saved, repaired.damages[0].nchunk), (1, Some(0)));
 /// # Ok::<(), blosc2::Error>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Repaired {
     /// Number of chunks that were saved, without those that were replaced by zeros.

@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 use crate::params::Params;
 use blosc2_core::rust_api::stream::{Directory, StreamedFrame};
 use std::collections::BTreeMap;
+use std::fmt;
 use std::io::{self, BufRead, Read, Seek, SeekFrom, Write};
 
 /// Writes a frame, the bytes of a `.b2frame` file, to any stream with [`Seek`]: compresses what is written to it, in
@@ -42,6 +43,12 @@ pub struct FrameWriter<W: Write + Seek> {
     variable: BTreeMap<String, Vec<u8>>,
     /// Whether a write has failed, so that the bytes of the frame are incomplete.
     has_failed: bool,
+}
+
+impl<W: Write + Seek> fmt::Debug for FrameWriter<W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FrameWriter").finish_non_exhaustive()
+    }
 }
 
 impl<W: Write + Seek> FrameWriter<W> {
@@ -233,6 +240,16 @@ impl<W: Write + Seek> Write for FrameWriter<W> {
 pub struct FrameReader<R: Read + Seek> {
     chunks: StreamChunks<R>,
     cursor: Cursor,
+}
+
+impl<R: Read + Seek> fmt::Debug for FrameReader<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FrameReader")
+            .field("nbytes", &self.nbytes())
+            .field("nchunks", &self.nchunks())
+            .field("params", &self.params())
+            .finish_non_exhaustive()
+    }
 }
 
 /// The chunks of a frame in a stream.

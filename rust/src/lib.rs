@@ -31,9 +31,10 @@
 //! written ([`compress_for_blosc1`]).
 //!
 //! # Threads
-//! All types are `Send` and `Sync`, so that any number of threads may read one super-chunk or array. A change needs
-//! `&mut`, except for the items of an array: [`Array::write_shared`] and [`Array::write_chunk`] write them from several
-//! threads. [`Params::threads`] and [`OpenOptions::threads`] set the number of threads that work on one call.
+//! All types are `Send` and, except for [`Prefetch`], `Sync`, so that any number of threads may read one super-chunk or
+//! array. A change needs `&mut`, except for the items of an array: [`Array::write_shared`] and [`Array::write_chunk`] write
+//! them from several threads. [`Params::threads`] and [`OpenOptions::threads`] set the number of threads that work on one
+//! call.
 //!
 //! # Environment
 //! The environment variables of C-Blosc2 that override parameters (`BLOSC_CLEVEL`, `BLOSC_COMPRESSOR`, `BLOSC_NTHREADS`
@@ -49,7 +50,7 @@
 //!
 //! The minimum supported Rust version is 1.89.
 
-#![deny(missing_docs, unreachable_pub)]
+#![deny(missing_debug_implementations, missing_docs, unreachable_pub)]
 
 mod array;
 mod array_builder;

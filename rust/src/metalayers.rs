@@ -3,6 +3,7 @@
 use crate::error::Result;
 use blosc2_core::rust_api::schunk::{MetalayerKind, SuperChunkRef};
 use std::collections::BTreeMap;
+use std::fmt;
 
 /// The metalayers of a super-chunk or array: contents with names, in two lists. Fixed ones are in the header; those of
 /// variable length are compressed, and can be added and replaced at any time.
@@ -20,6 +21,15 @@ use std::collections::BTreeMap;
 /// ```
 #[derive(Clone, Copy)]
 pub struct Metalayers<'a>(SuperChunkRef<'a>);
+
+impl fmt::Debug for Metalayers<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Metalayers")
+            .field("fixed_names", &self.fixed_names())
+            .field("variable_names", &self.variable_names())
+            .finish_non_exhaustive()
+    }
+}
 
 impl<'a> Metalayers<'a> {
     pub(crate) fn new(core: SuperChunkRef<'a>) -> Self {
@@ -224,6 +234,12 @@ impl MetalayersMut<'_> {
     /// As [`set_variable`](Self::set_variable); `InvalidParam` for a value that MessagePack cannot hold.
     pub fn set_variable_value(&mut self, name: &str, value: &impl serde::Serialize) -> Result<()> {
         self.set_variable(name, &to_msgpack(name, value)?)
+    }
+}
+
+impl fmt::Debug for MetalayersMut<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("MetalayersMut").field(&self.get()).finish()
     }
 }
 

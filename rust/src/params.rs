@@ -262,7 +262,7 @@ pub enum Split {
 ///
 /// The defaults are those of C-Blosc2: BloscLZ at level 5 after a shuffle, items of 8 bytes, one thread. An
 /// [`Array`](crate::Array) sets the item size itself.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Params {
     codec: Codec,
     codec_meta: u8,

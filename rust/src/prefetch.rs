@@ -1,6 +1,8 @@
 //! Results that threads make ahead of their consumer.
 
 use crate::error::{Error, ErrorKind, Result};
+use std::fmt;
+use std::iter::FusedIterator;
 use std::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
@@ -28,6 +30,15 @@ pub struct Prefetch<'a, R> {
     count: u64,
     /// The borrow that excludes changes meanwhile.
     source: PhantomData<&'a ()>,
+}
+
+impl<R> fmt::Debug for Prefetch<'_, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Prefetch")
+            .field("next", &self.next)
+            .field("count", &self.count)
+            .finish_non_exhaustive()
+    }
 }
 
 /// Starts threads that make the results 0 to `count - 1`.
@@ -85,6 +96,8 @@ impl<R> Iterator for Prefetch<'_, R> {
 }
 
 impl<R> ExactSizeIterator for Prefetch<'_, R> {}
+
+impl<R> FusedIterator for Prefetch<'_, R> {}
 
 impl<R> Drop for Prefetch<'_, R> {
     fn drop(&mut self) {

@@ -40,7 +40,7 @@ pub trait AxisRange {
 /// let third: Step<std::ops::RangeFrom<u64>> = step(1.., 3);
 /// assert_eq!((third.to_range(10), third.step()), (1..10, 3));
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Step<R> {
     range: R,
     by: u64,

@@ -5,6 +5,7 @@ use crate::content::{ChunkSource, Cursor};
 use crate::error::Result;
 use crate::super_chunk::SuperChunk;
 use std::borrow::Borrow;
+use std::fmt;
 use std::io::{self, BufRead, Read, Seek, SeekFrom};
 
 /// The content of a [`SuperChunk`] as [`Read`], [`BufRead`] and [`Seek`]. Decompresses one chunk at a time.
@@ -27,6 +28,12 @@ pub struct Reader<S> {
     schunk: Chunks<S>,
     nbytes: u64,
     cursor: Cursor,
+}
+
+impl<S: Borrow<SuperChunk>> fmt::Debug for Reader<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reader").field("schunk", self.schunk.0.borrow()).finish_non_exhaustive()
+    }
 }
 
 /// The chunks of a super-chunk.

@@ -24,7 +24,7 @@ use std::sync::Arc;
 /// assert!(info.cbytes < info.nbytes);
 /// # Ok::<(), blosc2::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct SuperChunkInfo {
     /// Number of chunks.

@@ -4,6 +4,7 @@ use crate::array::Array;
 use crate::element::Element;
 use crate::error::Result;
 use crate::ranges::{self, Ranges};
+use std::fmt;
 use std::ops::Range;
 
 /// A box of an [`Array`], which is read when its items are requested.
@@ -17,10 +18,17 @@ use std::ops::Range;
 /// assert_eq!(view.view((1, ..))?.to_vec()?, [8, 9]);
 /// # Ok::<(), blosc2::Error>(())
 /// ```
+#[derive(Clone)]
 pub struct ArrayView<'a, T> {
     array: &'a Array<T>,
     /// A range inside the array for each dimension.
     ranges: Vec<Range<u64>>,
+}
+
+impl<T: Element> fmt::Debug for ArrayView<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ArrayView").field("array", self.array).field("ranges", &self.ranges).finish()
+    }
 }
 
 impl<'a, T: Element> ArrayView<'a, T> {

@@ -19,6 +19,7 @@ use std::io::{self, Write};
 /// # Ok::<(), blosc2::Error>(())
 /// ```
 #[must_use = "`finish` writes the last chunk"]
+#[derive(Debug)]
 pub struct Writer<'a> {
     schunk: &'a mut SuperChunk,
     cutter: ChunkCutter,

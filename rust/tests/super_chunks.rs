@@ -7,23 +7,6 @@ use proptest::prelude::*;
 use std::io::{Cursor, Read, Seek, SeekFrom, Write};
 use std::thread;
 
-fn assert_send_sync<T: Send + Sync>() {}
-
-#[test]
-fn types_are_send_and_sync() {
-    assert_send_sync::<SuperChunk>();
-    assert_send_sync::<blosc2::Array<f32>>();
-    assert_send_sync::<blosc2::Reader<SuperChunk>>();
-    assert_send_sync::<blosc2::AnyArray>();
-    assert_send_sync::<blosc2::ArrayView<'_, f32>>();
-    assert_send_sync::<blosc2::Chunk<'_>>();
-    assert_send_sync::<blosc2::Encoder>();
-    assert_send_sync::<blosc2::Decoder>();
-    assert_send_sync::<FrameReader<Cursor<Vec<u8>>>>();
-    assert_send_sync::<FrameWriter<Cursor<Vec<u8>>>>();
-    assert_send_sync::<blosc2::Error>();
-}
-
 /// Numbers as bytes.
 fn numbers(range: std::ops::Range<u32>) -> Vec<u8> {
     range.flat_map(u32::to_le_bytes).collect()

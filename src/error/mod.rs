@@ -157,7 +157,8 @@ impl std::error::Error for Error {}
 macro_rules! kinds {
     ($($(#[$doc:meta])* $name:ident = $code:literal, $text:literal;)*) => {
         /// The kinds of errors, one for each code of the ABI.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
         pub enum ErrorKind {
             $($(#[$doc])* $name,)*
             /// The negative code that a callback of the caller returned; it is returned unchanged.

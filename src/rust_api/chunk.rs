@@ -179,7 +179,7 @@ fn check_is_whole(chunk: &[u8]) -> Result<()> {
 }
 
 /// The content of a special chunk, which has no streams.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Special {
     /// Zeros.
     Zeros,

@@ -12,7 +12,7 @@ pub(in crate::frame) const SECTOR_LEN: u64 = 512;
 
 /// What a change of a super-chunk on disk leaves if the process dies or the machine loses power in the middle of it.
 // The values are those of `BLOSC2X_DURABILITY_*` in `blosc2/blosc2x.h`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Durability {
     /// Nothing is guaranteed; the files are changed in place, with the same bytes at every step as by C-Blosc2.

@@ -1,0 +1,78 @@
+//! The traits that all types implement.
+
+use blosc2::*;
+use std::fmt::Debug;
+use std::hash::Hash;
+use std::io::Cursor;
+
+fn is_shared_by_threads<T: Send + Sync + Debug>() {}
+
+#[test]
+fn types_are_send_sync_and_debug() {
+    is_shared_by_threads::<AnyArray>();
+    is_shared_by_threads::<Array<f32>>();
+    is_shared_by_threads::<ArrayBuilder<AnyArray>>();
+    is_shared_by_threads::<ArrayBuilder<Array<f32>>>();
+    is_shared_by_threads::<ArrayView<'_, f32>>();
+    is_shared_by_threads::<Axes<'_>>();
+    is_shared_by_threads::<Chunk<'_>>();
+    is_shared_by_threads::<ChunkInfo>();
+    is_shared_by_threads::<Codec>();
+    is_shared_by_threads::<Damage>();
+    is_shared_by_threads::<Decoder>();
+    is_shared_by_threads::<Durability>();
+    is_shared_by_threads::<Encoder>();
+    is_shared_by_threads::<Error>();
+    is_shared_by_threads::<ErrorKind>();
+    is_shared_by_threads::<Filter>();
+    is_shared_by_threads::<FrameReader<Cursor<Vec<u8>>>>();
+    is_shared_by_threads::<FrameWriter<Cursor<Vec<u8>>>>();
+    is_shared_by_threads::<Metalayers<'_>>();
+    is_shared_by_threads::<MetalayersMut<'_>>();
+    is_shared_by_threads::<OpenOptions>();
+    is_shared_by_threads::<Params>();
+    is_shared_by_threads::<Part>();
+    is_shared_by_threads::<Reader<SuperChunk>>();
+    is_shared_by_threads::<Repaired>();
+    is_shared_by_threads::<Special>();
+    is_shared_by_threads::<Split>();
+    is_shared_by_threads::<Step<u64>>();
+    is_shared_by_threads::<SuperChunk>();
+    is_shared_by_threads::<SuperChunkInfo>();
+    is_shared_by_threads::<Writer<'_>>();
+}
+
+#[test]
+fn results_read_ahead_move_between_threads() {
+    fn moves<T: Send + Debug>() {}
+    moves::<Prefetch<'_, Vec<u8>>>();
+}
+
+#[test]
+fn values_are_compared_and_keys_of_maps() {
+    fn is_value<T: Clone + Eq + Hash>() {}
+    is_value::<ChunkInfo>();
+    is_value::<Codec>();
+    is_value::<Damage>();
+    is_value::<Durability>();
+    is_value::<ErrorKind>();
+    is_value::<Filter>();
+    is_value::<Params>();
+    is_value::<Part>();
+    is_value::<Repaired>();
+    is_value::<Special>();
+    is_value::<Split>();
+    is_value::<Step<u64>>();
+    is_value::<SuperChunkInfo>();
+}
+
+#[test]
+fn a_value_is_printed_with_its_properties() {
+    let schunk = SuperChunk::new(&Params::new()).unwrap();
+    assert!(format!("{:?}", schunk.reader()).contains("nchunks: 0"));
+    assert!(format!("{:?}", schunk.metalayers()).contains("fixed_names: []"));
+    let array = Array::<u8>::builder([2, 3]).in_memory().unwrap();
+    assert!(format!("{:?}", array.view((1, ..)).unwrap().clone()).contains("ranges: [1..2, 0..3]"));
+    let frame = FrameReader::new(Cursor::new(array.to_frame().unwrap())).unwrap();
+    assert!(format!("{frame:?}").contains("nchunks: 1"));
+}
