@@ -320,9 +320,9 @@ impl AnyArray {
     /// Changes the shape. New items are zeros.
     ///
     /// ```
-    /// let mut array = blosc2::Array::<u8>::builder([2, 2]).in_memory_from(&[1, 2, 3, 4])?;
+    /// let mut array = blosc2::Array::<u8>::builder([2, 2]).in_memory_from(&[1, 2, 3, 4])?.into_any();
     /// array.resize(&[3, 1])?;
-    /// assert_eq!(array.read(..)?, [1, 3, 0]);
+    /// assert_eq!(array.read_bytes(..)?, [1, 3, 0]);
     /// # Ok::<(), blosc2::Error>(())
     /// ```
     ///
@@ -336,7 +336,7 @@ impl AnyArray {
     /// shape without `axis` has, or a multiple.
     ///
     /// ```
-    /// let mut array = blosc2::Array::<u8>::builder([2, 2]).chunks([1, 2]).in_memory_from(&[1, 2, 3, 4])?;
+    /// let mut array = blosc2::Array::<u8>::builder([2, 2]).chunks([1, 2]).in_memory_from(&[1, 2, 3, 4])?.into_any();
     /// array.insert_bytes(0, Some(1), &[8, 9])?;
     /// assert_eq!(array.read_bytes(..)?, [1, 2, 8, 9, 3, 4]);
     /// # Ok::<(), blosc2::Error>(())
@@ -352,9 +352,9 @@ impl AnyArray {
     /// Deletes a range of rows along `axis`.
     ///
     /// ```
-    /// let mut array = blosc2::Array::<u8>::builder([4]).chunks([2]).in_memory_from(&[1, 2, 3, 4])?;
+    /// let mut array = blosc2::Array::<u8>::builder([4]).chunks([2]).in_memory_from(&[1, 2, 3, 4])?.into_any();
     /// array.delete(0, 0..2)?;
-    /// assert_eq!(array.read(..)?, [3, 4]);
+    /// assert_eq!(array.read_bytes(..)?, [3, 4]);
     /// # Ok::<(), blosc2::Error>(())
     /// ```
     ///
@@ -370,10 +370,10 @@ impl AnyArray {
     /// ```
     /// use blosc2::Array;
     ///
-    /// let mut array = Array::<u8>::builder([2, 2]).in_memory_from(&[1, 2, 3, 4])?;
+    /// let mut array = Array::<u8>::builder([2, 2]).in_memory_from(&[1, 2, 3, 4])?.into_any();
     /// let other = Array::<u8>::builder([2, 1]).in_memory_from(&[5, 6])?;
     /// array.concatenate(1, &other)?;
-    /// assert_eq!((array.shape(), array.read(..)?), (&[2, 3][..], vec![1, 2, 5, 3, 4, 6]));
+    /// assert_eq!((array.shape(), array.read_bytes(..)?), (&[2, 3][..], vec![1, 2, 5, 3, 4, 6]));
     /// # Ok::<(), blosc2::Error>(())
     /// ```
     ///
@@ -445,7 +445,7 @@ impl AnyArray {
     /// Overwrites the items at all combinations of the coordinates in `lists`, in C order.
     ///
     /// ```
-    /// let mut array = blosc2::Array::<u8>::builder([2, 3]).in_memory_from(&[1, 2, 3, 4, 5, 6])?;
+    /// let mut array = blosc2::Array::<u8>::builder([2, 3]).in_memory_from(&[1, 2, 3, 4, 5, 6])?.into_any();
     /// array.assign_bytes(&[vec![0, 1], vec![2]], &[8, 9])?;
     /// assert_eq!(array.read_bytes(..)?, [1, 2, 8, 4, 5, 9]);
     /// # Ok::<(), blosc2::Error>(())
@@ -463,7 +463,7 @@ impl AnyArray {
     /// # let dir = tempfile::tempdir()?;
     /// # let path = dir.path().join("a.b2nd");
     /// let mut writer = blosc2::Array::<u8>::builder([2]).create_from(&path, &[1, 2])?;
-    /// let mut reader = blosc2::Array::<u8>::open(&path)?;
+    /// let mut reader = blosc2::AnyArray::open(&path)?;
     /// writer.resize(&[5])?;
     /// assert_eq!(reader.shape(), [2]);
     /// assert!(reader.refresh()?);
@@ -483,7 +483,7 @@ impl AnyArray {
     /// Sets the number of threads that work on one call.
     ///
     /// ```
-    /// let mut array = blosc2::Array::<u8>::builder([10]).in_memory()?;
+    /// let mut array = blosc2::AnyArray::builder([10], "|S4", 4).in_memory()?;
     /// array.set_threads(4)?;
     /// assert_eq!(array.info()?.params.get_threads(), 4);
     /// # Ok::<(), blosc2::Error>(())
@@ -512,7 +512,7 @@ impl AnyArray {
     /// Returns the metalayers for changes. That of the array, `b2nd`, must keep its meaning.
     ///
     /// ```
-    /// let mut array = blosc2::Array::<f32>::builder([10]).in_memory()?;
+    /// let mut array = blosc2::AnyArray::builder([10], "|S4", 4).in_memory()?;
     /// array.metalayers_mut()?.set_variable("source", b"station 7")?;
     /// assert_eq!(array.metalayers()?.variable_names(), ["source"]);
     /// # Ok::<(), blosc2::Error>(())
@@ -642,11 +642,15 @@ impl<T> std::ops::Deref for Array<T> {
     }
 }
 
-impl<T> std::ops::DerefMut for Array<T> {
-    fn deref_mut(&mut self) -> &mut AnyArray {
-        &mut self.array
-    }
-}
+/// There is no `DerefMut`: an array must not be replaced by one with items of another type.
+///
+/// ```compile_fail,E0594
+/// let mut array = blosc2::Array::<i32>::builder([1]).in_memory()?;
+/// *array = blosc2::Array::<f32>::builder([1]).in_memory()?.into_any();
+/// # Ok::<(), blosc2::Error>(())
+/// ```
+#[cfg(doctest)]
+struct NoDerefMut;
 
 impl<T: Element> TryFrom<AnyArray> for Array<T> {
     type Error = Error;
@@ -744,7 +748,7 @@ impl<T: Element> Array<T> {
     /// # Errors
     /// As [`AnyArray::write_bytes`].
     pub fn write(&mut self, ranges: impl Ranges, items: &[T]) -> Result<()> {
-        self.write_bytes(ranges, bytemuck::cast_slice(items))
+        self.array.write_bytes(ranges, bytemuck::cast_slice(items))
     }
 
     /// Overwrites the item at a position.
@@ -762,6 +766,101 @@ impl<T: Element> Array<T> {
         self.write(at, &[item])
     }
 
+    /// Changes the shape. New items are zeros.
+    ///
+    /// ```
+    /// let mut array = blosc2::Array::<i32>::builder([2, 2]).in_memory_from(&[1, 2, 3, 4])?;
+    /// array.resize(&[3, 1])?;
+    /// assert_eq!(array.read(..)?, [1, 3, 0]);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`AnyArray::resize`].
+    pub fn resize(&mut self, shape: &[u64]) -> Result<()> {
+        self.array.resize(shape)
+    }
+
+    /// Deletes a range of rows along `axis`, which are whole chunks.
+    ///
+    /// ```
+    /// let mut array = blosc2::Array::<i32>::builder([4]).chunks([2]).in_memory_from(&[1, 2, 3, 4])?;
+    /// array.delete(0, 0..2)?;
+    /// assert_eq!(array.read(..)?, [3, 4]);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`AnyArray::delete`].
+    pub fn delete(&mut self, axis: usize, rows: Range<u64>) -> Result<()> {
+        self.array.delete(axis, rows)
+    }
+
+    /// Appends the items of `other`, whose other extents are the same, along `axis`.
+    ///
+    /// ```
+    /// let mut array = blosc2::Array::<i32>::builder([2, 2]).in_memory_from(&[1, 2, 3, 4])?;
+    /// let other = blosc2::Array::<i32>::builder([2, 1]).in_memory_from(&[5, 6])?;
+    /// array.concatenate(1, &other)?;
+    /// assert_eq!((array.shape(), array.read(..)?), (&[2, 3][..], vec![1, 2, 5, 3, 4, 6]));
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`AnyArray::concatenate`].
+    pub fn concatenate(&mut self, axis: usize, other: &AnyArray) -> Result<()> {
+        self.array.concatenate(axis, other)
+    }
+
+    /// Reads the changes that other handles and processes have made to the same files. Returns whether there were any.
+    ///
+    /// ```
+    /// # let dir = tempfile::tempdir()?;
+    /// # let path = dir.path().join("a.b2nd");
+    /// let mut writer = blosc2::Array::<i32>::builder([2]).create_from(&path, &[1, 2])?;
+    /// let mut reader = blosc2::Array::<i32>::open(&path)?;
+    /// writer.append(0, &[3])?;
+    /// assert!(reader.refresh()?);
+    /// assert_eq!(reader.read(..)?, [1, 2, 3]);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`AnyArray::refresh`].
+    pub fn refresh(&mut self) -> Result<bool> {
+        self.array.refresh()
+    }
+
+    /// Sets the number of threads that work on one call.
+    ///
+    /// ```
+    /// let mut array = blosc2::Array::<i32>::builder([10]).in_memory()?;
+    /// array.set_threads(4)?;
+    /// assert_eq!(array.info()?.params.get_threads(), 4);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`AnyArray::set_threads`].
+    pub fn set_threads(&mut self, threads: usize) -> Result<()> {
+        self.array.set_threads(threads)
+    }
+
+    /// Returns the metalayers for changes. That of the array, `b2nd`, must keep its meaning.
+    ///
+    /// ```
+    /// let mut array = blosc2::Array::<f32>::builder([10]).in_memory()?;
+    /// array.metalayers_mut()?.set_variable("source", b"station 7")?;
+    /// assert_eq!(array.metalayers()?.variable_names(), ["source"]);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`AnyArray::metalayers_mut`].
+    pub fn metalayers_mut(&mut self) -> Result<MetalayersMut<'_>> {
+        self.array.metalayers_mut()
+    }
+
     /// Inserts items along `axis`, before position `at`. See [`AnyArray::insert_bytes`].
     ///
     /// ```
@@ -774,7 +873,7 @@ impl<T: Element> Array<T> {
     /// # Errors
     /// As [`AnyArray::insert_bytes`].
     pub fn insert(&mut self, axis: usize, at: u64, items: &[T]) -> Result<()> {
-        self.insert_bytes(axis, Some(at), bytemuck::cast_slice(items))
+        self.array.insert_bytes(axis, Some(at), bytemuck::cast_slice(items))
     }
 
     /// Appends items along `axis`. See [`AnyArray::insert_bytes`].
@@ -790,7 +889,7 @@ impl<T: Element> Array<T> {
     /// # Errors
     /// As [`AnyArray::insert_bytes`].
     pub fn append(&mut self, axis: usize, items: &[T]) -> Result<()> {
-        self.insert_bytes(axis, None, bytemuck::cast_slice(items))
+        self.array.insert_bytes(axis, None, bytemuck::cast_slice(items))
     }
 
     /// Returns the items at all combinations of the coordinates in `lists`, one list for each dimension.
@@ -822,7 +921,12 @@ impl<T: Element> Array<T> {
     /// # Errors
     /// As [`AnyArray::assign_bytes`].
     pub fn assign(&mut self, lists: &[Vec<u64>], items: &[T]) -> Result<()> {
-        self.assign_bytes(lists, bytemuck::cast_slice(items))
+        self.array.assign_bytes(lists, bytemuck::cast_slice(items))
+    }
+
+    /// Returns the array for changes that keep the type of its items.
+    pub(crate) fn as_any_mut(&mut self) -> &mut AnyArray {
+        &mut self.array
     }
 
     /// Returns the array with items of any type.

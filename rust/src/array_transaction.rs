@@ -15,12 +15,12 @@ impl AnyArray {
     /// # let path = dir.path().join("rows.b2nd");
     /// use blosc2::Array;
     ///
-    /// let mut array = Array::<i16>::builder([2, 3]).create_from(&path, &[1, 2, 3, 4, 5, 6])?;
+    /// let mut array = Array::<u8>::builder([2, 3]).create_from(&path, &[1, 2, 3, 4, 5, 6])?.into_any();
     /// array.transaction(|array| {
     ///     array.resize(&[3, 3])?;
-    ///     array.write((2, ..), &[7, 8, 9])
+    ///     array.write_bytes((2, ..), &[7, 8, 9])
     /// })?;
-    /// assert_eq!(array.read((2, ..))?, [7, 8, 9]);
+    /// assert_eq!(array.read_bytes((2, ..))?, [7, 8, 9]);
     /// # Ok::<(), blosc2::Error>(())
     /// ```
     ///
@@ -32,7 +32,7 @@ impl AnyArray {
 }
 
 impl<T: Element> Array<T> {
-    /// As [`AnyArray::transaction`].
+    /// Makes several changes as one: see [`SuperChunk::transaction`](crate::SuperChunk::transaction).
     ///
     /// ```
     /// let mut array = blosc2::Array::<u8>::builder([2]).in_memory_from(&[1, 2])?;
@@ -48,7 +48,7 @@ impl<T: Element> Array<T> {
     /// # Errors
     /// As [`AnyArray::transaction`].
     pub fn transaction<R>(&mut self, changes: impl FnOnce(&mut Array<T>) -> Result<R>) -> Result<R> {
-        run(self, |array| &mut **array, changes)
+        run(self, Array::as_any_mut, changes)
     }
 }
 
