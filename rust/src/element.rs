@@ -55,7 +55,7 @@ pub trait Element: NoUninit + Zeroable + Send + Sync {
     /// For a type that is [`bytemuck::Pod`], this is `read(bytemuck::cast_slice_mut(items))`. Other types check the bytes.
     ///
     /// # Errors
-    /// Those of `read`; [`ErrorKind::Data`] for bytes that are no items.
+    /// Those of `read`; [`ErrorKind::Data`], by [`Error::new`], for bytes that are no items.
     fn fill_from(items: &mut [Self], read: impl FnOnce(&mut [u8]) -> Result<()>) -> Result<()>;
 
     /// Returns whether items of the data type `dtype`, in the notation of NumPy, are this type: same kind and size, and

@@ -48,8 +48,22 @@ enum Reason {
 }
 
 impl Error {
-    pub(crate) fn new(kind: ErrorKind, message: String) -> Error {
-        Error(Reason::Message(kind, message, None))
+    /// Returns an error with a message, for example of an [`Element`](crate::Element) or of the changes in a transaction.
+    ///
+    /// ```
+    /// use blosc2::{Error, ErrorKind, Params, SuperChunk};
+    ///
+    /// let mut schunk = SuperChunk::new(&Params::new())?;
+    /// let done = schunk.transaction(|schunk| {
+    ///     schunk.append(&[7; 8000])?;
+    ///     Err::<(), _>(Error::new(ErrorKind::Data, "no measurement"))
+    /// });
+    /// assert_eq!(done.unwrap_err().to_string(), "Invalid data: no measurement");
+    /// assert_eq!(schunk.nchunks(), 0);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Error {
+        Error(Reason::Message(kind, message.into(), None))
     }
 
     /// Returns an error for an argument that is not valid.
