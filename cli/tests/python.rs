@@ -191,3 +191,48 @@ fn stores_of_python_are_read() {
     }
     assert_eq!(text(&["meta", "get", "t.b2z/__vlmeta__", "author"]), "\"someone\"\n");
 }
+
+/// Writes pairs of arrays, most of whose items are near the limit of a tolerance. Prints type, tolerances, and the number of
+/// items that NumPy finds to differ.
+const TOLERANCES: &str = "
+rng, n = np.random.default_rng(1), 30_000
+for number, dtype in enumerate('<f2;>f2;<f4;>f4;<f8;>f8;<c8;>c8;<c16;>c16;<i2;>i8;>u4;?'.split(';')):
+    for case, (rtol, atol, nan) in enumerate([(0.01, 0, 0), (0, 0.3, 1), (0.003, 0.05, 1), (0.5, 1, 0)]):
+        if np.dtype(dtype).kind in 'fc':
+            a = rng.normal(size=n) * 20
+            if np.dtype(dtype).kind == 'c':
+                a = a + 1j * rng.normal(size=n)
+            b = a * (1 + rtol * rng.normal(1, 0.02, n)) + atol * rng.normal(1, 0.02, n)
+            a[::50] = b[::100] = np.nan
+            a[1::50] = b[1::100] = np.inf
+        else:
+            a, b = rng.integers(0, 2 if dtype == '?' else 100, (2, n))
+        a, b = a.astype(dtype), b.astype(dtype)
+        np.save(f'{number}-{case}.a.npy', a)
+        np.save(f'{number}-{case}.b.npy', b)
+        with np.errstate(all='ignore'):
+            close = np.isclose(a, b, rtol=rtol, atol=atol, equal_nan=bool(nan))
+        print(f'{number}-{case}', f'--rtol={rtol}', f'--atol={atol}', nan, np.count_nonzero(~close))
+";
+
+#[test]
+fn tolerances_are_those_of_numpy_for_all_numbers() {
+    let Some(python) = python() else { return };
+    let temporary = tempfile::tempdir().unwrap();
+    let directory = temporary.path();
+    for line in run_python(&python, TOLERANCES, directory).lines() {
+        let [name, rtol, atol, nan, count] = line.split(' ').collect::<Vec<_>>()[..] else {
+            panic!("{line}")
+        };
+        blosc2(directory, &["import", "-f", &format!("{name}.a.npy"), "a.b2nd"]);
+        let second = format!("{name}.b.npy");
+        let mut arguments = vec!["diff", "a.b2nd", &second, rtol, atol];
+        arguments.extend((nan == "1").then_some("--equal-nan"));
+        let output = blosc2_command().args(arguments).current_dir(directory).output().unwrap();
+        assert_eq!(output.status.code(), Some(i32::from(count != "0")), "{line}");
+        let printed = String::from_utf8(output.stdout).unwrap();
+        let found =
+            printed.split("different items: ").nth(1).map_or("0", |rest| rest.split(' ').next().unwrap());
+        assert_eq!(found, count, "{line}");
+    }
+}

@@ -1,6 +1,7 @@
 //! Equality of items within a tolerance, as `numpy.isclose` defines it.
 
 use super::number::Number;
+use super::scalar_text::round_to_half;
 use super::types::{Dtype, Field, ScalarType};
 
 /// How far numbers may be apart. Those of a record are compared one by one.
@@ -24,6 +25,12 @@ impl Tolerance {
             // Exact, also above 2^53.
             (Number::Integer(a), Number::Integer(b)) => {
                 a == b || a.abs_diff(b) as f64 <= self.absolute + self.relative * (b as f64).abs()
+            }
+            (Number::Half(a), Number::Half(b)) => {
+                let [absolute, relative] =
+                    [self.absolute, self.relative].map(|part| round_to_half(part as f32));
+                let limit = round_to_half(absolute + round_to_half(relative * b.abs()));
+                a == b || b.is_finite() && round_to_half(a - b).abs() <= limit
             }
             (Number::Single(a), Number::Single(b)) => {
                 let limit = self.absolute as f32 + self.relative as f32 * b.abs();

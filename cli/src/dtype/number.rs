@@ -8,7 +8,9 @@ use std::cmp::Ordering;
 #[derive(Clone, Copy)]
 pub(super) enum Number {
     Integer(i128),
-    /// Of half and single precision, in which NumPy computes the difference.
+    /// Of half precision, in which NumPy computes.
+    Half(f32),
+    /// Of single precision, in which NumPy computes.
     Single(f32),
     Real(f64),
     Complex([f64; 2]),
@@ -18,7 +20,7 @@ impl Number {
     pub(super) fn parts(self) -> [f64; 2] {
         match self {
             Number::Integer(value) => [value as f64, 0.0],
-            Number::Single(value) => [value.into(), 0.0],
+            Number::Half(value) | Number::Single(value) => [value.into(), 0.0],
             Number::Real(value) => [value, 0.0],
             Number::Complex(parts) => parts,
         }
@@ -57,7 +59,7 @@ impl Scalar {
 
     fn real(&self, bytes: &[u8]) -> Number {
         match bytes.len() {
-            2 => Number::Single(half_to_single(u16::from_le_bytes(self.little_endian(bytes)))),
+            2 => Number::Half(half_to_single(u16::from_le_bytes(self.little_endian(bytes)))),
             4 => Number::Single(f32::from_le_bytes(self.little_endian(bytes))),
             _ => Number::Real(f64::from_le_bytes(self.little_endian(bytes))),
         }

@@ -226,6 +226,18 @@ pub(super) fn half_to_single(half: u16) -> f32 {
     if half & 0x8000 == 0 { magnitude } else { -magnitude }
 }
 
+/// Returns the number of half precision next to `value`: the even one of two.
+pub(super) fn round_to_half(value: f32) -> f32 {
+    if !value.is_finite() {
+        return value;
+    }
+    // The distance of two numbers of half precision, whose fractions have 10 bits, and whose least exponent is -14.
+    let exponent = (value.to_bits() >> 23 & 0xff) as i32 - 127;
+    let step = 2f32.powi(exponent.max(-14) - 10);
+    let rounded = (value / step).round_ties_even() * step;
+    if rounded.abs() > 65504.0 { f32::INFINITY.copysign(value) } else { rounded }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -234,6 +246,23 @@ mod tests {
         let mut text = String::new();
         dtype.parse::<Scalar>().unwrap().push(item, Style::Fields, &mut text);
         text
+    }
+
+    #[test]
+    fn numbers_are_rounded_to_half_precision() {
+        for half in 0..=u16::MAX {
+            let value = half_to_single(half);
+            assert!(round_to_half(value) == value || value.is_nan());
+            let next = half_to_single(half.wrapping_add(1));
+            if half & 0x7fff < 0x7bff {
+                let middle = f32::midpoint(value, next);
+                let even = if half % 2 == 0 { value } else { next };
+                assert_eq!(round_to_half(middle), even);
+                assert_eq!(round_to_half((middle + value) / 2.0), value);
+                assert_eq!(round_to_half((middle + next) / 2.0), next);
+            }
+        }
+        assert_eq!((round_to_half(65519.0), round_to_half(-65520.0)), (65504.0, f32::NEG_INFINITY));
     }
 
     #[test]
