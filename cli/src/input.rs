@@ -98,7 +98,10 @@ pub(crate) fn not_a_frame(path: &Path, name: &Path, error: blosc2::Error) -> Fai
 pub(crate) fn checksums_of(path: &Path) -> Option<bool> {
     match Kind::of(path).ok()? {
         Kind::Chunk => Some(false),
-        _ => SuperChunk::open(path).ok().map(|schunk| schunk.info().has_checksums),
+        _ => {
+            let (file, options) = located(path, &OpenOptions::new()).ok()?;
+            options.open(file).ok().map(|schunk| schunk.info().has_checksums)
+        }
     }
 }
 

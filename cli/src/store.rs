@@ -7,6 +7,7 @@ mod embedded;
 mod member;
 mod zip;
 
+pub(crate) use embedded::extract as extract_embedded;
 pub(crate) use member::{Member, Place};
 
 use crate::error::{Failure, WithPath};
@@ -88,13 +89,4 @@ fn directory_members(store: &Path) -> Result<Vec<Member>, Failure> {
         }
     }
     Ok(members)
-}
-
-/// Writes the frame at `place` to a new file.
-pub(crate) fn extract(place: &Place, path: &Path) -> Result<(), Failure> {
-    match place {
-        Place::File(source) => fs::copy(source, path).map(drop).with_path(source),
-        Place::Inside(source, range) => zip::extract(source, range, path),
-        Place::Embedded(source, offset, range) => embedded::extract(source, *offset, range, path),
-    }
 }

@@ -190,7 +190,8 @@ impl<'a> Input<'a> {
     }
 }
 
-/// A file or directory that is read at any position: a stream is copied to a temporary file first.
+/// A file or directory that is read at any position: a stream, and a frame in the content of another one, is copied to a
+/// temporary file first.
 pub(crate) struct Seekable {
     path: PathBuf,
     spool: Option<Spool>,
@@ -204,40 +205,23 @@ impl Seekable {
 
     /// Returns the file of an input.
     pub(crate) fn of(input: &Input<'_>) -> Result<Seekable, Failure> {
-        match &input.member {
-            None if !input.is_stream() => return Ok(Seekable { path: input.path.to_owned(), spool: None }),
-            // A member that has a place in a file is opened there by its name.
-            Some(place) if place.offset().is_some() => {
-                return Ok(Seekable { path: input.path.to_owned(), spool: None });
+        let spool = match &input.member {
+            Some(Place::Embedded(store, offset, range)) => {
+                let spool = Spool::new()?;
+                store::extract_embedded(store, *offset, range, spool.path())?;
+                spool
             }
-            Some(place) => return Seekable::of_member(input.path, place),
-            None => {}
-        }
-        let spool = Spool::new()?;
-        let mut file = File::create_new(spool.path()).with_path(spool.path())?;
-        copy(&mut BufReader::new(input.open()?), input.name(), &mut file, spool.path())?;
+            None if input.is_stream() => {
+                let spool = Spool::new()?;
+                let mut file = File::create_new(spool.path()).with_path(spool.path())?;
+                copy(&mut BufReader::new(input.open()?), input.name(), &mut file, spool.path())?;
+                spool
+            }
+            // Also a member that has a place in a file, where it is opened by its name.
+            _ => return Ok(Seekable { path: input.path.to_owned(), spool: None }),
+        };
         name_temporary_file(spool.path(), &input.name().display().to_string());
         Ok(Seekable { path: input.path.to_owned(), spool: Some(spool) })
-    }
-
-    /// Copies a member of a store to a temporary file, unless it is a file itself. In messages, it has the name `path`.
-    fn of_member(path: &Path, place: &Place) -> Result<Seekable, Failure> {
-        if let Place::File(file) = place {
-            name_temporary_file(file, &path.display().to_string());
-            return Ok(Seekable { path: file.clone(), spool: None });
-        }
-        let spool = Spool::new()?;
-        store::extract(place, spool.path())?;
-        name_temporary_file(spool.path(), &path.display().to_string());
-        Ok(Seekable { path: path.to_owned(), spool: Some(spool) })
-    }
-
-    /// Returns a file that is only this content, as [`new`](Self::new): a member of a store is copied.
-    pub(crate) fn alone(path: &Path) -> Result<Seekable, Failure> {
-        match &Input::new(path)?.member {
-            Some(place) => Seekable::of_member(path, place),
-            None => Seekable::new(path),
-        }
     }
 
     /// Returns the path.

@@ -160,3 +160,43 @@ fn other_paths_and_stores_say_what_is_not_supported() {
     }
     assert_eq!(cli.read("t.b2z"), before);
 }
+
+/// Members of a zip file are read at their place: a copy of each would need the space of the largest one.
+#[test]
+fn members_of_zip_files_are_read_in_place() {
+    let cli = Cli::new();
+    write_stores(&cli);
+    for arguments in [
+        &["verify", "t.b2z/g/h/b"][..],
+        &["verify", "t.b2z/g/h/b", "--against", "t.b2d/g/h/b"],
+        &["info", "--stats", "t.b2z/g/h/b"],
+        &["slice", "t.b2z/g/h/b", "7"],
+        &["diff", "t.b2z/g/h/b", "t.b2d/g/h/b"],
+        &["export", "t.b2z/g/h/b", "-"],
+        &["decompress", "t.b2z/a", "-o", "-"],
+    ] {
+        let output = cli.command(arguments).env("TMPDIR", cli.path("missing")).output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {}", stderr(&output));
+    }
+}
+
+#[test]
+fn a_frame_that_is_longer_than_its_entry_is_damaged() {
+    let cli = Cli::new();
+    let mut zip = ZipArchiveWriter::new(Vec::new());
+    for (name, content) in [("a.b2nd", &array(0..100_000)[..1000]), ("b.b2nd", &array(0..9))] {
+        let (mut entry, config) =
+            zip.new_file(name).compression_method(CompressionMethod::STORE).start().unwrap();
+        let mut writer = config.wrap(&mut entry);
+        writer.write_all(content).unwrap();
+        let (_, descriptor) = writer.finish().unwrap();
+        entry.finish(descriptor).unwrap();
+    }
+    cli.write("t.b2z", &zip.finish().unwrap());
+    let output = cli.run(&["verify", "t.b2z"]);
+    assert_eq!(output.status.code(), Some(1));
+    let printed = String::from_utf8(output.stdout).unwrap();
+    assert!(printed.contains("t.b2z/a: file at byte "), "{printed}");
+    assert!(printed.contains("the file has 1000 bytes of the frame, expected"), "{printed}");
+    assert!(printed.contains("t.b2z/b: ok"), "{printed}");
+}

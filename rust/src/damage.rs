@@ -175,6 +175,38 @@ pub fn verify_with_progress(
     Ok(damages)
 }
 
+/// As [`verify_with_progress`], for the frame in a range of bytes of the file `path`, for example in an archive. The offsets of
+/// damaged parts are those in the file.
+///
+/// ```
+/// # let dir = tempfile::tempdir()?;
+/// # let path = dir.path().join("archive");
+/// # let mut schunk = blosc2::SuperChunk::new_frame(&blosc2::Params::new().typesize(1))?;
+/// # schunk.append(&(0..=255).collect::<Vec<u8>>())?;
+/// let frame = schunk.to_frame()?;
+/// std::fs::write(&path, [b"header", &frame[..], b"other data"].concat())?;
+/// let range = 6..6 + frame.len() as u64;
+/// assert!(blosc2::verify_range(&path, range.clone(), 1, &|_| {})?.is_empty());
+///
+/// let damages = blosc2::verify_range(&path, range.start..range.end - 1, 1, &|_| {})?;
+/// assert_eq!(damages[0].part, blosc2::Part::File);
+/// # Ok::<(), blosc2::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`verify`].
+pub fn verify_range(
+    path: impl AsRef<Path>,
+    range: Range<u64>,
+    threads: usize,
+    progress: &dyn Fn(u64),
+) -> Result<Vec<Damage>> {
+    let mut damages = Vec::new();
+    let report = &mut |damage: &check::Damage<'_>| damages.extend(Damage::new(damage));
+    check::verify_range(path.as_ref(), range, threads, report, progress)?;
+    Ok(damages)
+}
+
 /// Returns the range, in bytes, of data that follow the frame in the file `path`: another frame, or other parts of an
 /// archive. They are no damage. Bytes that interrupted changes of the frame have left behind it do not count.
 ///

@@ -79,7 +79,8 @@ pub use array::{AnyArray, Array};
 pub use array_builder::ArrayBuilder;
 pub use chunk::{Chunk, ChunkInfo, Decoder, Encoder, Special, compress, compress_for_blosc1, decompress};
 pub use damage::{
-    Damage, Part, Repaired, other_data_behind, repair, repair_with_progress, verify, verify_with_progress,
+    Damage, Part, Repaired, other_data_behind, repair, repair_with_progress, verify, verify_range,
+    verify_with_progress,
 };
 pub use element::Element;
 pub use error::{Error, ErrorKind, Result};

@@ -5,8 +5,10 @@ use crate::b2nd::metalayer::check_array_metalayer;
 use crate::error::Result;
 use crate::frame::recovery::check::files::FrameFiles;
 use crate::frame::recovery::check::parts::read_header;
-use crate::frame::recovery::check::verify::{CheckOptions, other_data};
+use crate::frame::recovery::check::report::Reporter;
+use crate::frame::recovery::check::verify::{CheckOptions, other_data, verify_files};
 use crate::frame::recovery::{check, repair};
+use std::ops::Range;
 use std::path::Path;
 
 pub use crate::frame::recovery::check::report::{Damage, FramePart};
@@ -35,6 +37,23 @@ pub fn verify(
         report(damage);
         Ok(())
     })
+}
+
+/// As [`verify`], for the frame in a range of bytes of the file at `path`.
+pub fn verify_range(
+    path: &Path,
+    range: Range<u64>,
+    nthreads: usize,
+    report: &mut dyn FnMut(&Damage<'_>),
+    progress: &dyn Fn(u64),
+) -> Result<u64> {
+    let offset = super::schunk::signed(range.start)?;
+    let files = FrameFiles::open(&c_path(path)?, offset)?.limited(range.end.saturating_sub(range.start));
+    let report = &mut |damage: &Damage<'_>| {
+        report(damage);
+        Ok(())
+    };
+    verify_files(&CheckOptions { offset, ..options(nthreads, progress) }, &mut Reporter::new(&files, report))
 }
 
 /// Saves everything that is whole in the frame at `source` into a new frame at `destination`. Returns the number of

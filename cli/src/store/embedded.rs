@@ -53,8 +53,8 @@ pub(super) fn members(store: &Path, offset: u64) -> Result<Vec<Member>, Failure>
     map.iter().map(member).collect()
 }
 
-/// Writes a range of the content to a new file.
-pub(super) fn extract(store: &Path, offset: u64, range: &Range<u64>, path: &Path) -> Result<(), Failure> {
+/// Writes the frame in a range of the content of the store at an offset of a file to a new file.
+pub(crate) fn extract(store: &Path, offset: u64, range: &Range<u64>, path: &Path) -> Result<(), Failure> {
     let schunk = open(store, offset)?;
     let nbytes = schunk.nbytes();
     if range.end > nbytes {

@@ -5,7 +5,6 @@ use super::member::{Member, Place, key_of};
 use crate::error::{Failure, WithPath};
 use rawzip::{CompressionMethod, RECOMMENDED_BUFFER_SIZE, ZipArchive};
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::path::Path;
 
@@ -49,17 +48,4 @@ fn entries(store: &Path) -> Result<Vec<(String, Range<u64>)>, Failure> {
             Ok((name, start..end))
         })
         .collect()
-}
-
-/// Writes a range of a file to a new file.
-pub(super) fn extract(source: &Path, range: &Range<u64>, path: &Path) -> Result<(), Failure> {
-    let mut file = File::open(source).with_path(source)?;
-    file.seek(SeekFrom::Start(range.start)).with_path(source)?;
-    let mut new = File::create_new(path).with_path(path)?;
-    let len = range.end.saturating_sub(range.start);
-    let copied = io::copy(&mut file.take(len), &mut new).with_path(path)?;
-    if copied < len {
-        return Err(Failure::file(source, format!("{copied} bytes of an entry, expected {len}")));
-    }
-    Ok(())
 }

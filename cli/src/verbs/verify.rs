@@ -12,6 +12,7 @@ use crate::input::{checksums_of, not_a_frame};
 use crate::kind::{Kind, stored_len};
 use crate::output::with_final_names;
 use crate::results::Results;
+use crate::store::{self, Place};
 use crate::terminal::{Progress, Terminal};
 use crate::transfer::Seekable;
 use crate::verbs::diff;
@@ -92,7 +93,7 @@ pub(crate) fn run(arguments: &VerifyArguments, terminal: &Terminal) -> Result<()
 
 /// Checks the file or directory at `path`.
 fn check(path: &Path, threads: usize, progress: &Progress) -> Checked {
-    let file = match Seekable::alone(path) {
+    let file = match Seekable::new(path) {
         Ok(file) => file,
         Err(failure) => {
             return Checked {
@@ -152,8 +153,13 @@ fn damages(path: &Path, threads: usize, progress: &Progress) -> Result<Vec<Damag
         }
         // Also a file whose magic is damaged, and a directory without its index file, can be recognised.
         Kind::Frame | Kind::FrameDirectory | Kind::Directory | Kind::Other => {
-            let damages = blosc2::verify_with_progress(path, threads, &|nbytes| progress.add(nbytes))
-                .map_err(|error| not_a_frame(path, path, error))?;
+            let progress = |nbytes| progress.add(nbytes);
+            let damages = match store::find(path)? {
+                Some(Place::Inside(file, range)) => blosc2::verify_range(file, range, threads, &progress),
+                Some(Place::File(file)) => blosc2::verify_with_progress(file, threads, &progress),
+                Some(Place::Embedded(..)) | None => blosc2::verify_with_progress(path, threads, &progress),
+            };
+            let damages = damages.map_err(|error| not_a_frame(path, path, error))?;
             Ok(damages.iter().map(DamagedPart::from).collect())
         }
     }

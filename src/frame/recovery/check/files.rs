@@ -43,6 +43,11 @@ impl FrameFiles {
         FrameFiles::open_with(path, offset, |_| false)
     }
 
+    /// Returns the files with at most `len` bytes of the main file: the frame is a part of the file, of which other data follow.
+    pub(crate) fn limited(self, len: u64) -> FrameFiles {
+        FrameFiles { len: self.len.min(len), ..self }
+    }
+
     fn open_with(path: &CStr, offset: i64, needs_lock: impl Fn(&Backend) -> bool) -> Result<FrameFiles> {
         let path = paths::strip_scheme(path);
         let Ok(base) = u64::try_from(offset) else {
