@@ -96,9 +96,9 @@ impl fmt::Display for Codec {
 impl FromStr for Codec {
     type Err = Error;
 
-    /// Returns the codec of a name, for example `lz4hc`, or of an id.
+    /// Returns the codec of a name, for example `lz4hc`, or of an id: `200` or, as it is printed, `codec 200`.
     fn from_str(name: &str) -> Result<Codec> {
-        if let Ok(id) = name.parse() {
+        if let Ok(id) = name.strip_prefix("codec ").unwrap_or(name).parse() {
             return Ok(Codec::from_id(id));
         }
         let lower = name.to_ascii_lowercase();
@@ -202,13 +202,18 @@ impl fmt::Display for Filter {
 impl FromStr for Filter {
     type Err = Error;
 
-    /// Returns the filter of a name, with a parameter after a colon where it has one, for example `trunc_prec:10`.
+    /// Returns the filter of a name, with a parameter after a colon where it has one, for example `trunc_prec:10`; or, as it
+    /// is printed, of an id and the byte of parameters: `filter 200:0`.
     fn from_str(text: &str) -> Result<Filter> {
         let (name, parameter) = text.split_once(':').map_or((text, None), |(name, rest)| (name, Some(rest)));
         let invalid =
             || Error::param(format!("filter {text:?}, expected for example shuffle or trunc_prec:10"));
         let signed = || parameter.and_then(|text| text.parse().ok()).ok_or_else(invalid);
         let unsigned = || parameter.and_then(|text| text.parse().ok()).ok_or_else(invalid);
+        if let Some(id) = name.strip_prefix("filter ") {
+            let id = id.parse().map_err(|_| invalid())?;
+            return Filter::from_slot(id, unsigned()?).ok_or_else(invalid);
+        }
         let filter = match name.to_ascii_lowercase().as_str() {
             "trunc_prec" => return Ok(Filter::TruncatePrecision(signed()?)),
             "int_trunc" => return Ok(Filter::TruncateInteger(signed()?)),

@@ -67,6 +67,43 @@ fn values_are_compared_and_keys_of_maps() {
 }
 
 #[test]
+fn codecs_and_filters_are_read_back_from_their_text() {
+    for id in 0..=255 {
+        let codec = Codec::from_id(id);
+        assert_eq!(codec.to_string().parse::<Codec>().unwrap(), codec);
+        assert_eq!(id.to_string().parse::<Codec>().unwrap(), codec);
+    }
+    let with_meta = [0, 1, 127, 128, 255].map(|meta| {
+        let bits = i8::from_ne_bytes([meta]);
+        let other = Filter::Other { id: 200, meta };
+        [
+            Filter::TruncatePrecision(bits),
+            Filter::TruncateInteger(bits),
+            Filter::NdCell(meta),
+            Filter::NdMean(meta),
+            other,
+        ]
+    });
+    let without = [Filter::Shuffle, Filter::Bitshuffle, Filter::Delta, Filter::ByteDelta];
+    for filter in with_meta.into_iter().flatten().chain(without) {
+        assert_eq!(filter.to_string().parse::<Filter>().unwrap(), filter);
+    }
+    for text in [
+        "",
+        "codec",
+        "codec 256",
+        "filter 1",
+        "filter",
+        "filter 200:",
+        "filter 256:0",
+        "filter x:1",
+        "shuffle:1",
+    ] {
+        assert!(text.parse::<Codec>().is_err() && text.parse::<Filter>().is_err(), "{text}");
+    }
+}
+
+#[test]
 fn a_value_is_printed_with_its_properties() {
     let schunk = SuperChunk::new(&Params::new()).unwrap();
     assert!(format!("{:?}", schunk.reader()).contains("nchunks: 0"));
