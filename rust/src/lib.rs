@@ -44,9 +44,9 @@
 //! `lz4` (LZ4 and LZ4HC), `zlib`, `zstd` (which needs a C compiler), `ndlz` and `zfp` (codecs), `plugins` (more filters) and
 //! `snappy` (reading chunks of Blosc 1) are on by default. A codec that is left out is an error of the kind `CodecSupport`:
 //! of the functions that take [`Params`], and of those that decompress. Headers of its chunks and files can be read.
-//! `ndarray` adds conversions to and from arrays of the crate `ndarray` 0.17, and `ndarray-0_16` of 0.16; `rayon` adds parallel iterators,
-//! `serde` values in metalayers; `half` and `num-complex` add the item types `f16`
-//! and `Complex`.
+//! `ndarray` adds conversions to and from arrays of the crate `ndarray` 0.17, and `ndarray-0_16` of 0.16; `rayon` adds
+//! parallel iterators; `serde` makes [`Params`] a value of `serde`, and adds metalayers with such values; `half` and
+//! `num-complex` add the item types `f16` and `Complex`.
 //!
 //! The minimum supported Rust version is 1.89.
 

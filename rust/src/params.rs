@@ -229,6 +229,29 @@ impl FromStr for Filter {
     }
 }
 
+/// Implements the traits of `serde` for a type that is printed and parsed: the value is that text.
+#[cfg(feature = "serde")]
+macro_rules! text_value {
+    ($type:ty) => {
+        impl serde::Serialize for $type {
+            fn serialize<S: serde::Serializer>(&self, to: S) -> std::result::Result<S::Ok, S::Error> {
+                to.collect_str(self)
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $type {
+            fn deserialize<D: serde::Deserializer<'de>>(from: D) -> std::result::Result<Self, D::Error> {
+                <String as serde::Deserialize>::deserialize(from)?.parse().map_err(serde::de::Error::custom)
+            }
+        }
+    };
+}
+
+#[cfg(feature = "serde")]
+text_value!(Codec);
+#[cfg(feature = "serde")]
+text_value!(Filter);
+
 /// Whether a block is compressed as one stream for each byte of an item, after a shuffle.
 ///
 /// ```
@@ -242,6 +265,7 @@ impl FromStr for Filter {
 /// # Ok::<(), blosc2::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
 pub enum Split {
     /// Always.
     Always,
@@ -267,7 +291,11 @@ pub enum Split {
 ///
 /// The defaults are those of C-Blosc2: BloscLZ at level 5 after a shuffle, items of 8 bytes, one thread. An
 /// [`Array`](crate::Array) sets the item size itself.
+///
+/// With the feature `serde`, the value is a map such as `{"codec": "zstd", "level": 7, "filters": ["shuffle"]}`; fields that
+/// are missing have their defaults.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default))]
 pub struct Params {
     codec: Codec,
     codec_meta: u8,

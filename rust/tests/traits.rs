@@ -103,6 +103,43 @@ fn codecs_and_filters_are_read_back_from_their_text() {
     }
 }
 
+#[cfg(feature = "serde")]
+#[test]
+fn parameters_are_values_of_serde() {
+    use std::collections::BTreeMap;
+    let params = Params::new()
+        .codec(Codec::Other(200))
+        .codec_meta(7)
+        .level(9)
+        .filters([Filter::TruncatePrecision(-3), Filter::Other { id: 201, meta: 1 }])
+        .typesize(3)
+        .threads(2)
+        .blocksize(4096)
+        .split(Split::Auto)
+        .dictionary(true);
+    let mut schunk = SuperChunk::new(&Params::new()).unwrap();
+    let mut metalayers = schunk.metalayers_mut().unwrap();
+    metalayers.set_variable_value("params", &params).unwrap();
+    assert_eq!(metalayers.get().variable_value("params").unwrap(), Some(params));
+
+    // A program that reads one field, and one that writes only some.
+    #[derive(Debug, PartialEq, serde::Deserialize)]
+    struct Part {
+        codec: String,
+        split: String,
+        filters: Vec<String>,
+    }
+    let filters = ["trunc_prec:-3", "filter 201:1"].map(String::from).to_vec();
+    let expected = Part { codec: "codec 200".into(), split: "auto".into(), filters };
+    assert_eq!(metalayers.get().variable_value("params").unwrap(), Some(expected));
+    metalayers.set_variable_value("params", &BTreeMap::from([("codec", "zstd")])).unwrap();
+    let read = metalayers.get().variable_value("params").unwrap();
+    assert_eq!(read, Some(Params::new().codec(Codec::Zstd)));
+    metalayers.set_variable_value("params", &BTreeMap::from([("codec", "none")])).unwrap();
+    let error = metalayers.get().variable_value::<Params>("params").unwrap_err();
+    assert!(error.to_string().contains("expected blosclz"), "{error}");
+}
+
 #[test]
 fn a_value_is_printed_with_its_properties() {
     let schunk = SuperChunk::new(&Params::new()).unwrap();
