@@ -219,18 +219,25 @@ impl<A> ArrayBuilder<A> {
             dtype_format: 0,
             metalayers: &self.metalayers,
         };
-        if let (Some(path), true) = (path, self.truncate) {
-            schunk::remove(path)?;
-        }
-        let place =
-            NewStorage { path, is_contiguous: path.is_some() && !self.directory, access: FileAccess::Plain };
         let compress = self.params.clone().typesize(self.typesize).settings()?;
-        let fill = match &self.value {
+        let nthreads = self.params.nthreads()?;
+        let fill = || match &self.value {
             _ if self.is_uninit => Fill::Uninit,
             Some(value) => Fill::Value(value),
             None => Fill::Zeros,
         };
-        let core = ArrayHandle::create(&place, &compress, self.params.nthreads()?, &settings, fill)?;
+        if let Some(path) = path {
+            // Invalid settings are an error before a file is removed or created: those of an empty array in memory.
+            let place = NewStorage { path: None, is_contiguous: true, access: FileAccess::Plain };
+            let settings = ArraySettings { shape: &vec![0; self.shape.len()], ..settings };
+            ArrayHandle::create(&place, &compress, nthreads, &settings, fill())?;
+            if self.truncate {
+                schunk::remove(path)?;
+            }
+        }
+        let place =
+            NewStorage { path, is_contiguous: path.is_some() && !self.directory, access: FileAccess::Plain };
+        let core = ArrayHandle::create(&place, &compress, nthreads, &settings, fill())?;
         if let Some(level) = self.durability {
             core.schunk()?.set_durability(level)?;
         }
@@ -282,7 +289,7 @@ impl ArrayBuilder<AnyArray> {
     /// ```
     ///
     /// # Errors
-    /// `InvalidParam` for shapes that do not fit; `MemoryAlloc`.
+    /// `InvalidParam` for shapes, parameters or a value that do not fit, `Failure` for such metalayers; `MemoryAlloc`.
     pub fn in_memory(self) -> Result<AnyArray> {
         self.create_any(None)
     }
@@ -299,7 +306,8 @@ impl ArrayBuilder<AnyArray> {
     /// ```
     ///
     /// # Errors
-    /// As [`in_memory`](Self::in_memory); `Failure` if the file exists or cannot be written.
+    /// As [`in_memory`](Self::in_memory), for which no file is created or removed; `Failure` if the file exists or cannot be
+    /// written.
     pub fn create(self, path: impl AsRef<Path>) -> Result<AnyArray> {
         self.create_any(Some(path.as_ref()))
     }
@@ -328,7 +336,7 @@ impl<T: Element> ArrayBuilder<Array<T>> {
     /// ```
     ///
     /// # Errors
-    /// `InvalidParam` for shapes that do not fit; `MemoryAlloc`.
+    /// `InvalidParam` for shapes, parameters or a value that do not fit, `Failure` for such metalayers; `MemoryAlloc`.
     pub fn in_memory(self) -> Result<Array<T>> {
         Array::try_from(self.create_any(None)?)
     }
@@ -358,7 +366,8 @@ impl<T: Element> ArrayBuilder<Array<T>> {
     /// ```
     ///
     /// # Errors
-    /// As [`in_memory`](Self::in_memory); `Failure` if the file exists or cannot be written.
+    /// As [`in_memory`](Self::in_memory), for which no file is created or removed; `Failure` if the file exists or cannot be
+    /// written.
     pub fn create(self, path: impl AsRef<Path>) -> Result<Array<T>> {
         Array::try_from(self.create_any(Some(path.as_ref()))?)
     }

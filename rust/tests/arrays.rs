@@ -1,6 +1,6 @@
 //! Arrays, against a model in memory.
 
-use blosc2::{AnyArray, Array, Codec, ErrorKind, OpenOptions, Params, SuperChunk, step};
+use blosc2::{AnyArray, Array, Codec, ErrorKind, Filter, OpenOptions, Params, SuperChunk, step};
 use proptest::prelude::*;
 use std::ops::Range;
 
@@ -92,6 +92,35 @@ fn shapes_change() {
     for error in [array.resize(&[1]), array.append(0, &[1]), array.delete(2, 0..1)] {
         assert_eq!(error.unwrap_err().kind(), ErrorKind::InvalidParam);
     }
+}
+
+#[test]
+fn arguments_that_do_not_fit_leave_an_existing_array() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.b2nd");
+    AnyArray::builder([2], "|u1", 1).fill_bytes(&[7]).create(&path).unwrap();
+    let builder = || AnyArray::builder([2], "|u1", 1).truncate(true);
+    let unknown = Filter::Other { id: 9, meta: 0 };
+    for builder in [
+        builder().chunks([1, 1]),
+        builder().blocks([0]),
+        builder().fill_bytes(&[1, 2]),
+        builder().metalayer(&"n".repeat(32), b""),
+        builder().params(Params::new().level(10)),
+        builder().params(Params::new().threads(0)),
+        builder().params(Params::new().filters([unknown])),
+    ] {
+        let kind = builder.create(&path).unwrap_err().kind();
+        assert!(matches!(kind, ErrorKind::InvalidParam | ErrorKind::Failure), "{kind:?}");
+        assert_eq!(AnyArray::open(&path).unwrap().read_bytes(..).unwrap(), [7, 7]);
+    }
+    let wrong = Array::<u8>::builder([2]).truncate(true).create_from(&path, &[1]);
+    assert_eq!(wrong.unwrap_err().kind(), ErrorKind::InvalidParam);
+    assert_eq!(AnyArray::open(&path).unwrap().read_bytes(..).unwrap(), [7, 7]);
+    let absent = folder.path().join("b.b2nd");
+    assert!(
+        AnyArray::builder([2], "|u1", 1).fill_bytes(&[1, 2]).create(&absent).is_err() && !absent.exists()
+    );
 }
 
 #[test]
