@@ -1,6 +1,7 @@
 //! Opening and creating files.
 
 use crate::array::{AnyArray, Array};
+use crate::chunk::Encoder;
 use crate::element::Element;
 use crate::error::{Error, ErrorKind, Result};
 use crate::params::{Params, nthreads};
@@ -52,7 +53,8 @@ pub struct OpenOptions {
     create_new: bool,
     truncate: bool,
     directory: bool,
-    access: FileAccess,
+    locking: bool,
+    mapped: bool,
     offset: u64,
     durability: Option<Durability>,
     threads: Option<usize>,
@@ -86,7 +88,8 @@ impl OpenOptions {
             create_new: false,
             truncate: false,
             directory: false,
-            access: FileAccess::Plain,
+            locking: false,
+            mapped: false,
             offset: 0,
             durability: None,
             threads: None,
@@ -201,11 +204,12 @@ impl OpenOptions {
     /// ```
     #[must_use]
     pub fn locking(mut self, locking: bool) -> Self {
-        self.access = if locking { FileAccess::Locked } else { FileAccess::Plain };
+        self.locking = locking;
         self
     }
 
-    /// Sets whether the file is mapped into memory. Only for reading one file; it must not be changed meanwhile.
+    /// Sets whether the file is mapped into memory. Only for reading one file, without [`locking`](Self::locking); it must
+    /// not be changed meanwhile.
     ///
     /// ```
     /// # let dir = tempfile::tempdir()?;
@@ -219,7 +223,7 @@ impl OpenOptions {
     /// ```
     #[must_use]
     pub fn mapped(mut self, mapped: bool) -> Self {
-        self.access = if mapped { FileAccess::Mapped } else { FileAccess::Plain };
+        self.mapped = mapped;
         self
     }
 
@@ -318,10 +322,12 @@ impl OpenOptions {
         let path = path.as_ref();
         let is_new = self.prepare(path)?;
         let schunk = if is_new {
-            let params = self.params.clone().threads(self.threads.unwrap_or(self.params.get_threads()));
-            core::SuperChunkHandle::create(&self.place(path), &params.settings()?, params.nthreads()?)?
+            let place =
+                NewStorage { path: Some(path), is_contiguous: !self.directory, access: self.access()? };
+            let params = self.params_of_new();
+            core::SuperChunkHandle::create(&place, &params.settings()?, params.nthreads()?)?
         } else {
-            let schunk = core::SuperChunkHandle::open(path, self.offset, self.access)?;
+            let schunk = core::SuperChunkHandle::open(path, self.offset, self.access()?)?;
             schunk.as_ref().set_nthreads(nthreads(self.threads.unwrap_or(1))?)?;
             schunk
         };
@@ -368,7 +374,7 @@ impl OpenOptions {
         if self.create || self.create_new || self.truncate {
             return Err(Error::param("an array is created by `Array::builder`".to_owned()));
         }
-        let array = ArrayHandle::open(path.as_ref(), self.offset, self.access)?;
+        let array = ArrayHandle::open(path.as_ref(), self.offset, self.access()?)?;
         array.schunk()?.set_nthreads(nthreads(self.threads.unwrap_or(1))?)?;
         self.set_durability(array.schunk()?)?;
         Ok(AnyArray::from_core(array, self.write))
@@ -379,9 +385,7 @@ impl OpenOptions {
         if (self.create || self.create_new || self.truncate) && !self.write {
             return Err(Error::param("a file is created without `write`".to_owned()));
         }
-        if self.write && self.access == FileAccess::Mapped {
-            return Err(Error::param("a mapped file is opened with `write`".to_owned()));
-        }
+        self.access()?;
         let exists = core::exists(path)?;
         if exists && self.create_new {
             let message = format!("{} exists already", path.display());
@@ -392,13 +396,25 @@ impl OpenOptions {
             return Err(Error::param(format!("offset {}, expected 0 for a new file", self.offset)));
         }
         if exists && self.truncate {
+            // Invalid parameters are an error before the file is removed.
+            Encoder::new(&self.params_of_new())?;
             core::remove(path)?;
         }
         Ok(is_new && (self.create || self.create_new || exists))
     }
 
-    fn place<'a>(&self, path: &'a Path) -> NewStorage<'a> {
-        NewStorage { path: Some(path), is_contiguous: !self.directory, access: self.access }
+    fn params_of_new(&self) -> Params {
+        self.params.clone().threads(self.threads.unwrap_or(self.params.get_threads()))
+    }
+
+    fn access(&self) -> Result<FileAccess> {
+        match (self.mapped, self.locking) {
+            (true, _) if self.write => Err(Error::param("a mapped file is opened with `write`".to_owned())),
+            (true, true) => Err(Error::param("a mapped file is opened with `locking`".to_owned())),
+            (true, false) => Ok(FileAccess::Mapped),
+            (false, true) => Ok(FileAccess::Locked),
+            (false, false) => Ok(FileAccess::Plain),
+        }
     }
 
     fn set_durability(&self, schunk: core::SuperChunkRef<'_>) -> Result<()> {

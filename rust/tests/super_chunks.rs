@@ -2,7 +2,9 @@
 
 mod common;
 
-use blosc2::{Durability, Error, ErrorKind, FrameReader, FrameWriter, OpenOptions, Params, SuperChunk};
+use blosc2::{
+    Durability, Error, ErrorKind, Filter, FrameReader, FrameWriter, OpenOptions, Params, SuperChunk,
+};
 use proptest::prelude::*;
 use std::io::{Cursor, Read, Seek, SeekFrom, Write};
 use std::thread;
@@ -102,6 +104,26 @@ fn options_open_and_create_as_those_of_files() {
     SuperChunk::create(&path, &Params::new()).unwrap().append(&[1; 800]).unwrap();
     assert_eq!(kind(OpenOptions::new().write(true).create_new(true)), Some(ErrorKind::FileOpen));
     assert_eq!(kind(OpenOptions::new().write(true).mapped(true)), Some(ErrorKind::InvalidParam));
+    assert_eq!(kind(OpenOptions::new().locking(true).mapped(true)), Some(ErrorKind::InvalidParam));
+    // An option that is off does not change another one.
+    assert_eq!(kind(OpenOptions::new().locking(true).mapped(false)), None);
+    let lock = folder.path().join("it.b2frame.b2lock");
+    assert!(lock.exists());
+    std::fs::remove_file(lock).unwrap();
+    let truncated = OpenOptions::new().write(true).truncate(true);
+    let unknown = Filter::Other { id: 9, meta: 0 };
+    for options in [
+        truncated.clone().params(Params::new().level(10)),
+        truncated.clone().params(Params::new().filters([unknown])),
+        truncated.threads(0),
+    ] {
+        assert_eq!(kind(options), Some(ErrorKind::InvalidParam));
+    }
+    for contradiction in
+        [OpenOptions::new().mapped(true).write(true), OpenOptions::new().mapped(true).locking(true)]
+    {
+        assert_eq!(contradiction.open_any_array(&path).unwrap_err().kind(), ErrorKind::InvalidParam);
+    }
     let mapped = OpenOptions::new().mapped(true).threads(2).open(&path).unwrap();
     assert_eq!(mapped.decompress_chunk(0).unwrap(), [1; 800]);
     assert_eq!(mapped.info().params.get_threads(), 2);
