@@ -165,7 +165,7 @@ impl AnyArray {
         self.shape.iter().product()
     }
 
-    /// Returns the extents of a chunk, the unit of writing.
+    /// Returns the extents of a chunk in items: the unit of writing.
     ///
     /// ```
     /// let array = blosc2::Array::<f32>::builder([1000, 200]).chunks([100, 200]).in_memory()?;
@@ -176,7 +176,7 @@ impl AnyArray {
         &self.chunkshape
     }
 
-    /// Returns the extents of a block, the unit of reading.
+    /// Returns the extents of a block in items: the unit of reading.
     ///
     /// ```
     /// let array = blosc2::Array::<f32>::builder([1000, 200]).blocks([10, 200]).in_memory()?;
@@ -651,6 +651,12 @@ impl<T> std::ops::Deref for Array<T> {
 /// ```
 #[cfg(doctest)]
 struct NoDerefMut;
+
+impl<T> From<Array<T>> for AnyArray {
+    fn from(array: Array<T>) -> AnyArray {
+        array.array
+    }
+}
 
 impl<T: Element> TryFrom<AnyArray> for Array<T> {
     type Error = Error;

@@ -76,7 +76,7 @@ impl<A> ArrayBuilder<A> {
         self
     }
 
-    /// Sets the extents of a chunk: the unit of writing.
+    /// Sets the extents of a chunk in items: the unit of writing.
     ///
     /// ```
     /// let array = blosc2::Array::<u8>::builder([10, 7]).chunks([4, 7]).in_memory()?;
@@ -89,7 +89,7 @@ impl<A> ArrayBuilder<A> {
         self
     }
 
-    /// Sets the extents of a block: the unit of reading.
+    /// Sets the extents of a block in items: the unit of reading.
     ///
     /// ```
     /// let array = blosc2::Array::<u8>::builder([10, 7]).blocks([2, 7]).in_memory()?;

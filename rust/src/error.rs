@@ -35,11 +35,9 @@ pub type Result<T> = std::result::Result<T, Error>;
 /// let error = std::io::Error::from(blosc2::SuperChunk::open("no/such/file").unwrap_err());
 /// assert_eq!(error.kind(), std::io::ErrorKind::NotFound);
 /// ```
-#[derive(Debug)]
 pub struct Error(Reason);
 
 /// Where the error comes from, with the error of the operating system that is its cause, if there is one.
-#[derive(Debug)]
 enum Reason {
     Library(blosc2_core::Error, Option<io::Error>),
     Message(ErrorKind, String, Option<io::Error>),
@@ -105,6 +103,18 @@ impl Error {
     /// ```
     pub fn code(&self) -> i32 {
         self.kind().code()
+    }
+}
+
+/// Prints the kind and the text, because a program that ends with an error prints this form.
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut debug = f.debug_struct("Error");
+        debug.field("kind", &self.kind()).field("message", &self.to_string());
+        if let Some(cause) = self.cause() {
+            debug.field("source", cause);
+        }
+        debug.finish()
     }
 }
 

@@ -139,7 +139,7 @@ impl<T: Element> Array<T> {
     /// assert_eq!(array.read((.., 0))?[59..61], [1, 2]);
     /// # Ok::<(), blosc2::Error>(())
     /// ```
-    pub fn chunks(&self) -> impl ExactSizeIterator<Item = ArrayView<'_, T>> {
+    pub fn chunks(&self) -> impl ExactSizeIterator<Item = ArrayView<'_, T>> + DoubleEndedIterator {
         (0..self.count_of_chunks()).map(|n| self.chunk_in_range(n))
     }
 

@@ -461,7 +461,7 @@ impl SuperChunk {
     /// assert_eq!(sizes.collect::<blosc2::Result<Vec<_>>>()?, [8000, 4000]);
     /// # Ok::<(), blosc2::Error>(())
     /// ```
-    pub fn chunks(&self) -> impl ExactSizeIterator<Item = Result<Chunk<'static>>> + '_ {
+    pub fn chunks(&self) -> impl ExactSizeIterator<Item = Result<Chunk<'static>>> + DoubleEndedIterator + '_ {
         (0..usize::try_from(self.nchunks()).unwrap_or(usize::MAX)).map(|n| self.chunk(n as u64))
     }
 
@@ -475,7 +475,7 @@ impl SuperChunk {
     /// assert_eq!(contents, [&b"first"[..], b"last"]);
     /// # Ok::<(), blosc2::Error>(())
     /// ```
-    pub fn contents(&self) -> impl ExactSizeIterator<Item = Result<Vec<u8>>> + '_ {
+    pub fn contents(&self) -> impl ExactSizeIterator<Item = Result<Vec<u8>>> + DoubleEndedIterator + '_ {
         (0..usize::try_from(self.nchunks()).unwrap_or(usize::MAX)).map(|n| self.decompress_chunk(n as u64))
     }
 

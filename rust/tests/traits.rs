@@ -103,6 +103,19 @@ fn codecs_and_filters_are_read_back_from_their_text() {
     }
 }
 
+#[test]
+fn chunks_are_read_from_the_end() {
+    let mut schunk = SuperChunk::new(&Params::new().typesize(1)).unwrap();
+    for content in [b"a", b"b", b"c"] {
+        schunk.append(content).unwrap();
+    }
+    assert_eq!(schunk.contents().rev().map(Result::unwrap).collect::<Vec<_>>().concat(), b"cba");
+    assert_eq!(schunk.chunks().next_back().unwrap().unwrap().decompress().unwrap(), b"c");
+    let array = Array::<u8>::builder([5]).chunks([2]).in_memory().unwrap();
+    assert_eq!(array.chunks().next_back().unwrap().ranges()[0], 4..5);
+    assert_eq!(AnyArray::from(array).shape(), [5]);
+}
+
 #[cfg(feature = "serde")]
 #[test]
 fn parameters_are_values_of_serde() {
@@ -149,4 +162,12 @@ fn a_value_is_printed_with_its_properties() {
     assert!(format!("{:?}", array.view((1, ..)).unwrap().clone()).contains("ranges: [1..2, 0..3]"));
     let frame = FrameReader::new(Cursor::new(array.to_frame().unwrap())).unwrap();
     assert!(format!("{frame:?}").contains("nchunks: 1"));
+    let error = SuperChunk::new(&Params::new().level(10)).unwrap_err();
+    let expected = r#"Error { kind: InvalidParam, message: "Invalid parameter supplied to function: level 10, expected 0 to 9" }"#;
+    assert_eq!(format!("{error:?}"), expected);
+    let error = SuperChunk::open("no/such/file").unwrap_err();
+    assert!(
+        format!("{error:?}").contains("kind: FileOpen") && format!("{error:?}").contains("source: "),
+        "{error:?}"
+    );
 }
