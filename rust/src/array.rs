@@ -361,7 +361,10 @@ impl AnyArray {
     /// # Errors
     /// `InvalidParam` for an axis or rows out of range, or rows that are not whole chunks; those of writing.
     pub fn delete(&mut self, axis: usize, rows: Range<u64>) -> Result<()> {
-        let count = rows.end.saturating_sub(rows.start);
+        let count = rows
+            .end
+            .checked_sub(rows.start)
+            .ok_or_else(|| Error::param(format!("rows {rows:?}, expected a start of at most the end")))?;
         self.change_shape(|core| core.delete(axis, rows.start, count))
     }
 

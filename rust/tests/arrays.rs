@@ -89,7 +89,9 @@ fn shapes_change() {
     assert_eq!(array.read(..).unwrap(), [7, 7, 7, 0, 1, 2, 3, 0]);
     array.set(&[1, 3], 9).unwrap();
     assert_eq!(array.get(&[1, 3]).unwrap(), 9);
-    for error in [array.resize(&[1]), array.append(0, &[1]), array.delete(2, 0..1)] {
+    let reversed = Range { start: 2, end: 1 };
+    for error in [array.resize(&[1]), array.append(0, &[1]), array.delete(2, 0..1), array.delete(0, reversed)]
+    {
         assert_eq!(error.unwrap_err().kind(), ErrorKind::InvalidParam);
     }
 }
