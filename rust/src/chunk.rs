@@ -19,6 +19,23 @@ use std::ops::Range;
 /// ```
 pub use blosc2_core::rust_api::chunk::Special;
 
+/// See [`Encoder::with_prefilter`] and [`Decoder::with_postfilter`].
+///
+/// ```
+/// use blosc2::{BlockPosition, Encoder, Params};
+///
+/// // Each item is its number, whatever the content is.
+/// let number = |block: BlockPosition, _: &[u8], output: &mut [u8]| {
+///     let items = output.chunks_exact_mut(8).zip(block.offset as u64 / 8..);
+///     items.for_each(|(item, number)| item.copy_from_slice(&number.to_le_bytes()));
+///     true
+/// };
+/// let chunk = Encoder::with_prefilter(&Params::new(), number)?.compress(&[0; 800_000])?;
+/// assert_eq!(chunk.read_items(70_000..70_001)?, 70_000u64.to_le_bytes());
+/// # Ok::<(), blosc2::Error>(())
+/// ```
+pub use blosc2_core::rust_api::block_functions::BlockPosition;
+
 /// The properties of a chunk, from its header.
 ///
 /// ```
@@ -210,7 +227,7 @@ impl<'a> Chunk<'a> {
             let typesize = params.get_typesize();
             return Err(Error::param(format!("{nbytes} bytes, expected whole items of {typesize} bytes")));
         }
-        Chunk::try_from(Compressor::new(&params.settings()?)?.special(special, nbytes, value)?)
+        Chunk::try_from(Compressor::new(&params.settings()?, None)?.special(special, nbytes, value)?)
     }
 
     /// Returns the bytes of the chunk, with its header.
@@ -386,7 +403,48 @@ impl Encoder {
     /// # Errors
     /// `InvalidParam` for a parameter out of range or a filter that does not exist.
     pub fn new(params: &Params) -> Result<Encoder> {
-        Ok(Encoder(Compressor::new(&params.settings()?)?))
+        Ok(Encoder(Compressor::new(&params.settings()?, None)?))
+    }
+
+    /// Returns an encoder that compresses other blocks than those of the content: `prefilter` reads the block that is its
+    /// second argument, and writes the third, which has the same length and is zero before. It returns `false` to make the
+    /// compression fail. Threads call it at the same time, in any order, and perhaps more than once for a block.
+    ///
+    /// ```
+    /// use blosc2::{BlockPosition, Decoder, Encoder, Params, SuperChunk};
+    ///
+    /// // Chunks of differences from a signal that the program can calculate.
+    /// let signal = |place: usize| (place / 100 % 251) as u8;
+    /// let subtract = move |block: BlockPosition, input: &[u8], output: &mut [u8]| {
+    ///     let places = block.offset..;
+    ///     output.iter_mut().zip(input).zip(places).for_each(|((to, from), at)| *to = from.wrapping_sub(signal(at)));
+    ///     true
+    /// };
+    /// let add = move |block: BlockPosition, input: &[u8], output: &mut [u8]| {
+    ///     let places = block.offset..;
+    ///     output.iter_mut().zip(input).zip(places).for_each(|((to, from), at)| *to = from.wrapping_add(signal(at)));
+    ///     true
+    /// };
+    ///
+    /// let params = Params::new().typesize(1).threads(2);
+    /// let content: Vec<u8> = (0..1_000_000).map(|at| signal(at) + u8::from(at % 1000 == 0)).collect();
+    /// let mut schunk = SuperChunk::new(&params)?;
+    /// schunk.append_chunk(&Encoder::with_prefilter(&params, subtract)?.compress(&content)?)?;
+    ///
+    /// // Other readers get the differences.
+    /// assert_eq!(schunk.read_items(0..3)?, [1, 0, 0]);
+    /// assert!(Decoder::with_postfilter(2, add)?.decompress(&schunk.chunk(0)?)? == content);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`new`](Self::new). [`compress`](Self::compress) returns `FilterPipeline` if `prefilter` returns `false` or
+    /// panics; [`compress_blocks`](Self::compress_blocks) `InvalidParam`.
+    pub fn with_prefilter(
+        params: &Params,
+        prefilter: impl Fn(BlockPosition, &[u8], &mut [u8]) -> bool + Send + Sync + 'static,
+    ) -> Result<Encoder> {
+        Ok(Encoder(Compressor::new(&params.settings()?, Some(Box::new(prefilter)))?))
     }
 
     /// Compresses `content`.
@@ -496,7 +554,34 @@ impl Decoder {
     /// # Errors
     /// `InvalidParam` for 0 or more than 32767; `MemoryAlloc`.
     pub fn with_threads(threads: usize) -> Result<Decoder> {
-        Ok(Decoder(Decompressor::new(params::nthreads(threads)?)?))
+        Ok(Decoder(Decompressor::new(params::nthreads(threads)?, None)?))
+    }
+
+    /// Returns a decoder with up to `threads` threads that replaces the blocks of chunks: `postfilter` reads the
+    /// decompressed block that is its second argument, and writes the third, which has the same length and unspecified
+    /// content before. It returns `false` to make the decompression fail. Threads call it at the same time, in any order. See
+    /// [`Encoder::with_prefilter`].
+    ///
+    /// ```
+    /// use blosc2::{BlockPosition, Decoder, Params};
+    ///
+    /// let chunk = blosc2::compress(b"a text, ".repeat(1000).as_slice(), &Params::new())?;
+    /// let upper = |_: BlockPosition, input: &[u8], output: &mut [u8]| {
+    ///     output.copy_from_slice(&input.to_ascii_uppercase());
+    ///     true
+    /// };
+    /// assert_eq!(Decoder::with_postfilter(1, upper)?.read_items(&chunk, 2..3)?, b"A TEXT, ");
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`with_threads`](Self::with_threads). Functions that decompress return `Postfilter` if `postfilter` returns `false`
+    /// or panics, and `InvalidParam` for chunks with blocks of different lengths.
+    pub fn with_postfilter(
+        threads: usize,
+        postfilter: impl Fn(BlockPosition, &[u8], &mut [u8]) -> bool + Send + Sync + 'static,
+    ) -> Result<Decoder> {
+        Ok(Decoder(Decompressor::new(params::nthreads(threads)?, Some(Box::new(postfilter)))?))
     }
 
     /// Decompresses a chunk.

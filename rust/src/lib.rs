@@ -30,6 +30,11 @@
 //! Chunks, files and arrays are those of C-Blosc2 3, in both directions. Single chunks of Blosc 1 can be read and
 //! written ([`compress_for_blosc1`]).
 //!
+//! # Functions of the program
+//! [`register_codec`] and [`register_filter`] add codecs and filters, which chunks store by id. [`Encoder::with_prefilter`] and
+//! [`Decoder::with_postfilter`] replace blocks while single chunks are compressed and decompressed. A panic of these functions
+//! is an error of the call that runs them.
+//!
 //! # Threads
 //! All types are `Send` and, except for [`Prefetch`], `Sync`, so that any number of threads may read one super-chunk or
 //! array. A change needs `&mut`, except for the items of an array: [`Array::write_shared`] and [`Array::write_chunk`] write
@@ -77,7 +82,9 @@ mod writer;
 
 pub use array::{AnyArray, Array};
 pub use array_builder::ArrayBuilder;
-pub use chunk::{Chunk, ChunkInfo, Decoder, Encoder, Special, compress, compress_for_blosc1, decompress};
+pub use chunk::{
+    BlockPosition, Chunk, ChunkInfo, Decoder, Encoder, Special, compress, compress_for_blosc1, decompress,
+};
 pub use damage::{
     Damage, Part, Repaired, other_data_behind, repair, repair_with_progress, verify, verify_range,
     verify_with_progress,

@@ -37,6 +37,32 @@ use blosc2_core::rust_api::plugins as core;
 /// assert_eq!(chunk.decompress()?, content);
 /// # Ok::<(), blosc2::Error>(())
 /// ```
+///
+/// A pair of closures is a codec, too:
+///
+/// ```
+/// use blosc2::{Params, register_codec};
+///
+/// // Streams whose second half is zero.
+/// let encode = |_: u8, stream: &[u8], dest: &mut [u8]| {
+///     let (first, second) = stream.split_at(stream.len() / 2);
+///     let is_sparse = second.iter().all(|&byte| byte == 0);
+///     dest.get_mut(..first.len()).filter(|_| is_sparse).map(|dest| dest.copy_from_slice(first))?;
+///     Some(first.len())
+/// };
+/// let decode = |_: u8, stream: &[u8], dest: &mut [u8]| {
+///     let (first, second) = dest.split_at_mut(dest.len() / 2);
+///     second.fill(0);
+///     let fits = first.len() == stream.len();
+///     fits.then(|| first.copy_from_slice(stream)).is_some()
+/// };
+/// let codec = register_codec(202, "halves", (encode, decode))?;
+/// let content = [(0..5000u32).map(|n| (n * n) as u8).collect(), vec![0; 5000]].concat();
+/// let chunk = blosc2::compress(&content, &Params::new().codec(codec).filters([]).typesize(1))?;
+/// assert!(chunk.as_bytes().len() < 5100);
+/// assert_eq!(chunk.decompress()?, content);
+/// # Ok::<(), blosc2::Error>(())
+/// ```
 pub trait UserCodec: Send + Sync + 'static {
     /// Compresses `stream` into `dest`. Returns the length in bytes; `None` if it does not fit, so that the stream is stored.
     /// `meta` is [`Params::codec_meta`](crate::Params::codec_meta).
@@ -44,6 +70,20 @@ pub trait UserCodec: Send + Sync + 'static {
 
     /// Decompresses `stream`, which can be damaged, into `dest`. Returns whether it has exactly the bytes of `dest`.
     fn decode(&self, meta: u8, stream: &[u8], dest: &mut [u8]) -> bool;
+}
+
+impl<E, D> UserCodec for (E, D)
+where
+    E: Fn(u8, &[u8], &mut [u8]) -> Option<usize> + Send + Sync + 'static,
+    D: Fn(u8, &[u8], &mut [u8]) -> bool + Send + Sync + 'static,
+{
+    fn encode(&self, meta: u8, stream: &[u8], dest: &mut [u8]) -> Option<usize> {
+        (self.0)(meta, stream, dest)
+    }
+
+    fn decode(&self, meta: u8, stream: &[u8], dest: &mut [u8]) -> bool {
+        (self.1)(meta, stream, dest)
+    }
 }
 
 /// A filter of the program: rearranges the bytes of a block before they are compressed.

@@ -15,6 +15,7 @@ fn types_are_send_sync_and_debug() {
     is_shared_by_threads::<ArrayBuilder<Array<f32>>>();
     is_shared_by_threads::<ArrayView<'_, f32>>();
     is_shared_by_threads::<Axes<'_>>();
+    is_shared_by_threads::<BlockPosition>();
     is_shared_by_threads::<Chunk<'_>>();
     is_shared_by_threads::<ChunkInfo>();
     is_shared_by_threads::<Codec>();
@@ -51,6 +52,7 @@ fn results_read_ahead_move_between_threads() {
 #[test]
 fn values_are_compared_and_keys_of_maps() {
     fn is_value<T: Clone + Eq + Hash>() {}
+    is_value::<BlockPosition>();
     is_value::<ChunkInfo>();
     is_value::<Codec>();
     is_value::<Damage>();

@@ -15,6 +15,10 @@ type BlockFn<P> = unsafe extern "C" fn(*mut P) -> c_int;
 type FilterFn<P> = unsafe extern "C" fn(*const u8, *mut u8, i32, u8, *mut P, u8) -> c_int;
 type CodecFn<P> = unsafe extern "C" fn(*const u8, i32, *mut u8, i32, u8, *mut P, *const c_void) -> c_int;
 
+/// The value of `output_typesize` with which a prefilter writes whole blocks: also the bytes behind the last whole item of a
+/// chunk, which are zeros otherwise. Prefilters of the Rust API have it.
+pub(crate) const WHOLE_BLOCKS: i32 = i32::MIN;
+
 /// Converts a length for C; a block is never longer than `i32::MAX`.
 fn saturating_i32(len: usize) -> i32 {
     i32::try_from(len).unwrap_or(i32::MAX)
@@ -102,7 +106,10 @@ impl Prefilter {
 
     /// Returns how many bytes the function may write for a block of `len` bytes (`chunk.md` 3.10).
     pub(crate) fn output_size(&self, len: usize, typesize: usize) -> usize {
-        len / typesize.max(1) * self.output_typesize(typesize)
+        match self.params.output_typesize {
+            WHOLE_BLOCKS => len,
+            _ => len / typesize.max(1) * self.output_typesize(typesize),
+        }
     }
 
     fn output_typesize(&self, typesize: usize) -> usize {

@@ -1,5 +1,6 @@
 //! Compressing and decompressing single chunks; the fields of a chunk's header.
 
+use super::block_functions::{BlockClosure, ContextWithClosure};
 use super::params::{CompressSettings, decompress_params};
 use crate::chunk::format::{EXTENDED_HEADER_LENGTH, MAX_BUFFERSIZE, MAX_FILTERS, filter_id};
 use crate::chunk::{ChunkHeader, ParsedChunk, SpecialValue};
@@ -8,7 +9,7 @@ use crate::error::{Result, ensure, err};
 use crate::fallible;
 use crate::out_buffer::OutBuffer;
 use crate::pipeline::compress::ContentSource;
-use crate::pipeline::context::{Context, OwnedContext};
+use crate::pipeline::context::Context;
 use crate::pipeline::decompress::{ItemRange, VarlenReader};
 
 /// The largest difference, in bytes, between the length of a chunk and that of its content.
@@ -17,17 +18,17 @@ pub const MAX_OVERHEAD: usize = EXTENDED_HEADER_LENGTH;
 pub const MAX_CONTENT: usize = MAX_BUFFERSIZE;
 
 /// Compresses chunks.
-pub struct Compressor(OwnedContext);
+pub struct Compressor(ContextWithClosure);
 
-// SAFETY: the context belongs to this value alone, has no callbacks, and is not bound to a thread.
+// SAFETY: the context belongs to this value alone, calls at most a closure that is `Send` and `Sync`, and is not bound to a
+// thread.
 unsafe impl Send for Compressor {}
 // SAFETY: every method takes `&mut self`.
 unsafe impl Sync for Compressor {}
 
 impl Compressor {
-    pub fn new(settings: &CompressSettings) -> Result<Compressor> {
-        // SAFETY: the parameters have no pointers.
-        unsafe { Context::for_compression(&settings.to_c()) }.map(Compressor)
+    pub fn new(settings: &CompressSettings, prefilter: Option<BlockClosure>) -> Result<Compressor> {
+        ContextWithClosure::for_compression(&settings.to_c(), prefilter).map(Compressor)
     }
 
     /// Compresses `content` into `dest`. Returns the length of the chunk in bytes; 0 if it does not fit.
@@ -39,11 +40,13 @@ impl Compressor {
                 "the content has {len} bytes, expected at most {MAX_CONTENT}"
             ));
         }
-        self.0.compress(ContentSource::Buffer(content), OutBuffer::from(dest))
+        self.0.context().compress(ContentSource::Buffer(content), OutBuffer::from(dest))
     }
 
-    /// Compresses blocks of different lengths, of which none is empty, into one chunk. Returns the chunk.
+    /// Compresses blocks of different lengths, of which none is empty, into one chunk. Returns the chunk. There must be no
+    /// prefilter, to which the library does not pass the numbers of these blocks.
     pub fn compress_varlen(&mut self, blocks: &[&[u8]]) -> Result<Vec<u8>> {
+        check_has_no_closure(&self.0)?;
         let total = blocks.iter().try_fold(0usize, |total, block| total.checked_add(block.len()));
         let total = total
             .filter(|&total| total <= MAX_CONTENT)
@@ -53,7 +56,8 @@ impl Compressor {
         ensure!(empty.is_none(), InvalidParam, "block {empty:?} is empty, expected at least 1 byte");
         // Offset and length of each block.
         let mut chunk = fallible::filled(0, EXTENDED_HEADER_LENGTH + 8 * blocks.len() + total)?;
-        let len = self.0.compress(ContentSource::VarlenBlocks(blocks), OutBuffer::from(&mut chunk[..]))?;
+        let source = ContentSource::VarlenBlocks(blocks);
+        let len = self.0.context().compress(source, OutBuffer::from(&mut chunk[..]))?;
         ensure!(len != 0, Failure, "{total} bytes could not be compressed");
         chunk.truncate(len);
         Ok(chunk)
@@ -69,14 +73,15 @@ impl Compressor {
             Special::Uninit => SpecialValue::Uninit,
         };
         let mut chunk = fallible::filled(0, EXTENDED_HEADER_LENGTH + value.len())?;
-        let len = self.0.compress_special_chunk(kind, nbytes, value, OutBuffer::from(&mut chunk[..]))?;
+        let dest = OutBuffer::from(&mut chunk[..]);
+        let len = self.0.context().compress_special_chunk(kind, nbytes, value, dest)?;
         chunk.truncate(len);
         Ok(chunk)
     }
 }
 
 /// Decompresses chunks.
-pub struct Decompressor(OwnedContext);
+pub struct Decompressor(ContextWithClosure);
 
 // SAFETY: as for `Compressor`.
 unsafe impl Send for Decompressor {}
@@ -84,29 +89,34 @@ unsafe impl Send for Decompressor {}
 unsafe impl Sync for Decompressor {}
 
 impl Decompressor {
-    pub fn new(nthreads: i16) -> Result<Decompressor> {
-        // SAFETY: the parameters have no pointers.
-        unsafe { Context::for_decompression(&decompress_params(nthreads)) }.map(Decompressor)
+    pub fn new(nthreads: i16, postfilter: Option<BlockClosure>) -> Result<Decompressor> {
+        ContextWithClosure::for_decompression(&decompress_params(nthreads), postfilter).map(Decompressor)
+    }
+
+    /// Returns the context for a chunk, which is whole; with a postfilter, its blocks have equal lengths.
+    fn context_for(&self, chunk: &[u8]) -> Result<&Context> {
+        check_is_whole(chunk)?;
+        if ChunkHeader::parse(chunk)?.has_varlen_blocks() {
+            check_has_no_closure(&self.0)?;
+        }
+        Ok(self.0.context())
     }
 
     /// Decompresses the whole of `chunk` into `dest`. Returns the number of bytes.
     pub fn decompress(&mut self, chunk: &[u8], dest: &mut [u8]) -> Result<usize> {
-        check_is_whole(chunk)?;
-        self.0.decompress(chunk, None, OutBuffer::from(dest))
+        self.context_for(chunk)?.decompress(chunk, None, OutBuffer::from(dest))
     }
 
     /// Decompresses the blocks of a chunk with blocks of different lengths.
     pub fn decompress_varlen(&mut self, chunk: &[u8]) -> Result<Vec<Vec<u8>>> {
-        check_is_whole(chunk)?;
-        self.0.open_varlen(chunk, None, |reader| {
+        self.context_for(chunk)?.open_varlen(chunk, None, |reader| {
             (0..reader.nblocks()).map(|nblock| varlen_block(reader, nblock)).collect()
         })
     }
 
     /// Decompresses one block of a chunk with blocks of different lengths.
     pub fn decompress_varlen_block(&mut self, chunk: &[u8], nblock: usize) -> Result<Vec<u8>> {
-        check_is_whole(chunk)?;
-        self.0.open_varlen(chunk, None, |reader| {
+        self.context_for(chunk)?.open_varlen(chunk, None, |reader| {
             ensure!(nblock < reader.nblocks(), InvalidParam, "block {nblock} of {}", reader.nblocks());
             varlen_block(reader, nblock)
         })
@@ -114,9 +124,19 @@ impl Decompressor {
 
     /// Reads `nitems` items from item `start` on. Returns the number of bytes.
     pub fn read_items(&mut self, chunk: &[u8], start: i32, nitems: i32, dest: &mut [u8]) -> Result<usize> {
-        check_is_whole(chunk)?;
-        self.0.getitem(chunk, None, ItemRange::Items { start, nitems }, OutBuffer::from(dest))
+        self.context_for(chunk)?.getitem(
+            chunk,
+            None,
+            ItemRange::Items { start, nitems },
+            OutBuffer::from(dest),
+        )
     }
+}
+
+/// Checks that there is no prefilter or postfilter.
+fn check_has_no_closure(context: &ContextWithClosure) -> Result<()> {
+    let text = "blocks of different lengths with a prefilter or postfilter, expected blocks of equal lengths";
+    if context.has_closure() { Err(err!(InvalidParam, "{text}")) } else { Ok(()) }
 }
 
 fn varlen_block(reader: &VarlenReader<'_>, nblock: usize) -> Result<Vec<u8>> {

@@ -7,12 +7,14 @@
 //! | [`params`] | parameters of compression and decompression |
 //! | [`chunk`] | compressing and decompressing single chunks; the fields of a chunk's header |
 //! | [`plugins`] | codecs and filters of the program |
+//! | [`block_functions`] | prefilters and postfilters of the program |
 //! | [`schunk`] | super-chunks and their metalayers |
 //! | [`array`](mod@array) | arrays |
 //! | [`check`] | checking and repairing frames |
 //! | [`stream`] | frames that are written to, and read from, any stream |
 
 pub mod array;
+pub mod block_functions;
 pub mod check;
 pub mod chunk;
 pub mod params;

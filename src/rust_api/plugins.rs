@@ -87,7 +87,12 @@ fn call<T: ?Sized>(table: &Table<T>, id: u8, failed: c_int, function: impl FnOnc
 /// # Safety
 /// `len` initialised bytes at `src` can be read, and `dest_len` initialised bytes at `dest` read and written, and nothing else
 /// uses those meanwhile.
-unsafe fn buffers<'a>(src: *const u8, len: i32, dest: *mut u8, dest_len: i32) -> (&'a [u8], &'a mut [u8]) {
+pub(super) unsafe fn lend_buffers<'a>(
+    src: *const u8,
+    len: i32,
+    dest: *mut u8,
+    dest_len: i32,
+) -> (&'a [u8], &'a mut [u8]) {
     let length = |len: i32| usize::try_from(len).unwrap_or(0);
     // SAFETY: the contract of this function.
     unsafe { (slice::from_raw_parts(src, length(len)), slice::from_raw_parts_mut(dest, length(dest_len))) }
@@ -103,7 +108,7 @@ unsafe extern "C" fn encode(
     _: *const c_void,
 ) -> c_int {
     // SAFETY: `UserCodec::run`, which alone calls the functions of the registry, passes slices and parameters.
-    let ((stream, dest), id) = unsafe { (buffers(src, len, dest, dest_len), (*cparams).compcode) };
+    let ((stream, dest), id) = unsafe { (lend_buffers(src, len, dest, dest_len), (*cparams).compcode) };
     call(&CODECS, id, -1, |codec| match codec.encode(meta, stream, dest) {
         Some(len) if len <= dest.len() => len as c_int,
         Some(_) => -1,
@@ -123,7 +128,10 @@ unsafe extern "C" fn decode(
     // SAFETY: `UserCodec::run`, which alone calls the functions of the registry, passes slices, and the start of the
     // compressed chunk. Only a chunk with an extended header, of that length, has a codec of the program.
     let ((stream, dest), header) = unsafe {
-        (buffers(src, len, dest, dest_len), slice::from_raw_parts(chunk.cast::<u8>(), EXTENDED_HEADER_LENGTH))
+        (
+            lend_buffers(src, len, dest, dest_len),
+            slice::from_raw_parts(chunk.cast::<u8>(), EXTENDED_HEADER_LENGTH),
+        )
     };
     let Ok(header) = ChunkHeader::parse(header) else { return -1 };
     call(&CODECS, header.udcompcode, -1, |codec| match codec.decode(meta, stream, dest) {
@@ -146,7 +154,7 @@ unsafe extern "C" fn forward(
     id: u8,
 ) -> c_int {
     // SAFETY: `run_filter`, which alone calls the functions of the registry, passes slices.
-    let (block, dest) = unsafe { buffers(src, size, dest, size) };
+    let (block, dest) = unsafe { lend_buffers(src, size, dest, size) };
     call(&FILTERS, id, failed(), |filter| if filter.forward(meta, block, dest) { 0 } else { failed() })
 }
 
@@ -159,6 +167,6 @@ unsafe extern "C" fn backward(
     id: u8,
 ) -> c_int {
     // SAFETY: `run_filter`, which alone calls the functions of the registry, passes slices.
-    let (block, dest) = unsafe { buffers(src, size, dest, size) };
+    let (block, dest) = unsafe { lend_buffers(src, size, dest, size) };
     call(&FILTERS, id, failed(), |filter| if filter.backward(meta, block, dest) { 0 } else { failed() })
 }
