@@ -55,6 +55,8 @@
 //!
 //! The minimum supported Rust version is 1.89.
 
+// The documentation states the feature that an item needs.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(missing_debug_implementations, missing_docs, unreachable_pub)]
 
 mod array;
