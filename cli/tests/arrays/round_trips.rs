@@ -142,7 +142,7 @@ fn the_parameters_of_compression_are_used() {
     assert_eq!(params.get_filters(), [Filter::Bitshuffle]);
     directory.run(&["import", "a.npy", "default.b2nd"]);
     let params = SuperChunk::open(directory.path("default.b2nd")).unwrap().info().params;
-    assert_eq!((params.get_codec(), params.get_level()), (Codec::Zstd, 5));
+    assert_eq!((params.get_codec(), params.get_level()), (Codec::Zstd, 2));
     assert_eq!(params.get_filters(), [Filter::Shuffle]);
 }
 
