@@ -155,6 +155,7 @@ fn json_and_the_chart_have_all_cells() {
     let svg = fs::read_to_string(dir.path().join("c.svg")).unwrap();
     assert!(count_elements(&svg) > 30);
     assert_eq!(svg.matches("<title>").count(), 3);
+    assert!(svg.contains("@media(prefers-color-scheme:dark)"));
     // The chart is not overwritten.
     assert_eq!(blosc2(dir.path(), &arguments).code, 1);
 }

@@ -23,7 +23,17 @@ fn run_words_in_terminal(
     arguments: &[&str],
     environment: &[(&str, &str)],
 ) -> (u32, String) {
-    let pair = native_pty_system().openpty(PtySize::default()).unwrap();
+    run_in_terminal_of(PtySize::default(), directory, program, arguments, environment)
+}
+
+fn run_in_terminal_of(
+    size: PtySize,
+    directory: &Path,
+    program: &[OsString],
+    arguments: &[&str],
+    environment: &[(&str, &str)],
+) -> (u32, String) {
+    let pair = native_pty_system().openpty(size).unwrap();
     let mut command = CommandBuilder::new(&program[0]);
     command.args(&program[1..]);
     command.args(arguments);
@@ -189,6 +199,66 @@ fn values_on_a_terminal_are_the_edges_in_columns() {
     assert_eq!(printed.lines().count(), 20);
     // In a pipe, all values are printed.
     assert_eq!(String::from_utf8(cli.succeed(&["cat", "a.b2nd"], b"")).unwrap().lines().count(), 20);
+}
+
+#[test]
+fn values_and_charts_fit_the_width_of_the_terminal() {
+    let cli = Cli::new();
+    let items: Vec<f64> = (0..900).map(|n| f64::from(n) / 7.0).collect();
+    blosc2::Array::<f64>::builder([3, 300]).chunks([1, 10]).create_from(cli.path("a.b2nd"), &items).unwrap();
+    let printed = |cols, arguments: &[&str]| {
+        let size = PtySize { cols, ..PtySize::default() };
+        let (code, printed) = run_in_terminal_of(size, &cli.path(""), &blosc2_words(), arguments, &[]);
+        assert_eq!(code, 0, "{printed}");
+        printed
+    };
+    let all = |printed: &str| printed.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    let expected = all(&String::from_utf8(cli.succeed(&["cat", "a.b2nd"], b"")).unwrap());
+    let mut counts = Vec::new();
+    for cols in [40, 80, 200] {
+        let text = printed(cols, &["cat", "a.b2nd"]);
+        assert!(text.lines().all(|line| line.chars().count() <= cols.into()), "{cols}: {text}");
+        assert_eq!(all(&text), expected);
+        counts.push(text.lines().count());
+        assert_eq!(all(&printed(cols, &["slice", "a.b2nd", "1"])), expected[300..600]);
+    }
+    assert!(counts.is_sorted_by(|a, b| a > b), "{counts:?}");
+    // The bars of `info --stats`.
+    let text = printed(80, &["info", "--stats", "a.b2nd"]);
+    let bars: Vec<&str> = text.lines().filter(|line| line.contains('#')).collect();
+    assert!(bars.len() > 10 && bars.iter().all(|line| line.trim_end().len() <= 80), "{text}");
+}
+
+/// The process is stopped for longer than the time after which a bar appears.
+#[test]
+fn bars_of_checks_and_comparisons_count_bytes() {
+    let cli = Cli::new();
+    cli.write("a", &commands::random(48 << 20, 1));
+    cli.succeed(&["compress", "-q", "-t1", "-c", "lz4", "--chunksize", "256K", "a"], b"");
+    cli.succeed(&["import", "--shape=3072,16384", "--dtype=u1", "-c", "lz4", "a", "a.b2nd"], b"");
+    for words in ["verify a.b2frame", "repair a.b2frame -o new", "diff a.b2frame a", "info --stats a.b2nd"] {
+        let label = words.split([' ', '-']).find(|word| *word != "info" && !word.is_empty()).unwrap();
+        let has_bar = |printed: &str| {
+            // A number of bytes, and the one of all: `verify ███ 12.00 MiB/48.00 MiB`.
+            let after = printed.split(label).skip(1).flat_map(|bar| bar.split_whitespace());
+            let words: Vec<&str> = after.collect();
+            words.windows(2).any(|pair| pair[0].contains("B/") && pair[1] == "MiB")
+        };
+        // The process begins its work, and ends it, at times that depend on the machine.
+        let mut found = String::new();
+        let is_shown = [0.02, 0.04, 0.08, 0.15, 0.3, 0.6].into_iter().any(|delay| {
+            let _ = std::fs::remove_file(cli.path("new"));
+            let script =
+                format!("\"$@\" {words} & sleep {delay}; kill -STOP $!; sleep 1.3; kill -CONT $!; wait $!");
+            let mut words: Vec<OsString> = ["sh", "-c", &script, "sh"].map(OsString::from).to_vec();
+            words.extend(blosc2_words());
+            let (code, printed) = run_words_in_terminal(&cli.path(""), &words, &[], &[]);
+            assert_eq!(code, 0, "{printed}");
+            found = printed;
+            has_bar(&found)
+        });
+        assert!(is_shown, "{words}: {found:?}");
+    }
 }
 
 /// A thread for which there is no memory is no panic.
