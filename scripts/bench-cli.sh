@@ -3,11 +3,12 @@
 # and beside `zstd` with the same level and number of threads, if it is installed.
 #
 #     scripts/bench-cli.sh [MIB]          # another size of the file, in MiB
-#     scripts/bench-cli.sh peers [MIB]    # the table of docs/cli.md: 2048 MiB of numbers, of log lines, and of a compressed file
+#     scripts/bench-cli.sh peers [MIB [ROUNDS]]    # the table of docs/cli.md: 2048 MiB of numbers, of log lines, and of a
+#                                                  # compressed file
 #
-# `peers` measures the command with its defaults, at level 5 and with LZ4, `zstd -T2`, `lz4` and `pigz -p2`, those that are
-# installed: ratio, seconds of wall time and of processor time of both directions, and the largest resident memory in MiB; each
-# time is the best of three.
+# `peers` measures the command with its defaults and with LZ4, `zstd -T2`, `lz4` and `pigz -p2`, those that are
+# installed: ratio, seconds of wall time and of processor time of both directions, and the largest resident memory in MiB; the
+# best of three rounds, in each of which all tools run.
 #
 # The other form prints ratios: the time of the command by that of the library, reading and writing; the time of zstd by that of the
 # command (above 1: the command is faster). Each time is the best of three. The files are in a temporary directory
@@ -19,10 +20,10 @@ cd "$(dirname "$0")/.."
 threads=2
 cargo build --release --quiet --package blosc2-cli
 if [ "${1:-}" = peers ]; then
-  exec python3 - "${CARGO_TARGET_DIR:-target}/release/blosc2" "${2:-2048}" $threads <<'PYTHON'
+  exec python3 - "${CARGO_TARGET_DIR:-target}/release/blosc2" "${2:-2048}" $threads "${3:-3}" <<'PYTHON'
 import array, math, os, random, shutil, subprocess, sys, tempfile, time
 
-command, mib, threads = os.path.abspath(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+command, mib, threads, rounds = os.path.abspath(sys.argv[1]), int(sys.argv[2]), sys.argv[3], int(sys.argv[4])
 PART = 16  # MiB that are made once, and repeated with changes
 
 
@@ -67,21 +68,17 @@ def write(path, make):
 
 
 def run(words):
-    """Returns wall time, processor time and the largest resident memory: the least of three runs."""
-    best = [math.inf] * 3
-    for _ in range(3):
-        start = time.monotonic()
-        process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        _, status, usage = os.wait4(process.pid, 0)
-        assert status == 0, words
-        found = [time.monotonic() - start, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024]
-        best = [min(pair) for pair in zip(best, found)]
-    return best
+    """Returns wall time, processor time and the largest resident memory."""
+    start = time.monotonic()
+    process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    assert status == 0, words
+    return [time.monotonic() - start, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024]
 
 
 def tools(source, packed, back):
     own = [command, "-q", "compress", "-f", "-T", threads, source, "-o", packed]
-    for options in [], ["-l", "5"], ["-c", "lz4"]:
+    for options in [], ["-c", "lz4"]:
         yield " ".join(["blosc2", *options]), [*own, *options], [command, "-q", "decompress", "-f", "-T", threads, packed, "-o", back]
     yield f"zstd -T{threads}", ["zstd", "-q", "-f", "-T" + threads, source, "-o", packed], ["zstd", "-q", "-f", "-d", packed, "-o", back]
     yield "lz4", ["lz4", "-q", "-f", source, packed], ["lz4", "-q", "-f", "-d", packed, back]
@@ -90,22 +87,25 @@ def tools(source, packed, back):
 
 
 print("| content | tool | ratio | compress: s | CPU s | MiB | decompress: s | CPU s | MiB |")
-print("|---|---|---|---|---|---|---|---|---|")
+print("|---|---|--:|--:|--:|--:|--:|--:|--:|")
 with tempfile.TemporaryDirectory() as work:
     source, packed, back = (os.path.join(work, name) for name in ["source", "packed", "back"])
     for content, make in [("float32", numbers), ("log lines", logs), ("compressed file", noise)]:
         write(source, make)
-        for tool, compress, decompress in tools(source, packed, back):
-            if not shutil.which(tool.split()[0] if compress[0] != command else command):
-                print(f"| {content} | {tool} | not installed | | | | | | |")
-                continue
-            rows = [run(compress), run(decompress)]
-            assert subprocess.run(["cmp", "-s", source, back]).returncode == 0, tool
-            ratio = os.path.getsize(source) / os.path.getsize(packed)
-            cells = [f"{wall:.2f} | {cpu:.2f} | {memory:.0f}" for wall, cpu, memory in rows]
-            print(f"| {content} | {tool} | {ratio:.2f} | {cells[0]} | {cells[1]} |", flush=True)
-            os.remove(packed)
-            os.remove(back)
+        best, ratios = {}, {}
+        for _ in range(rounds):
+            for tool, compress, decompress in tools(source, packed, back):
+                if not shutil.which(compress[0] if compress[0] != "sh" else "pigz"):
+                    continue
+                rows = [*run(compress), *run(decompress)]
+                assert subprocess.run(["cmp", "-s", source, back]).returncode == 0, tool
+                best[tool] = [min(pair) for pair in zip(rows, best.get(tool, rows))]
+                ratios[tool] = os.path.getsize(source) / os.path.getsize(packed)
+                os.remove(packed)
+                os.remove(back)
+        for tool, row in best.items():
+            cells = ["{:.2f} | {:.2f} | {:.0f}".format(*part) for part in (row[:3], row[3:])]
+            print(f"| {content} | `{tool}` | {ratios[tool]:.2f} | {cells[0]} | {cells[1]} |", flush=True)
 PYTHON
 fi
 mib=${1:-1024}
