@@ -110,13 +110,15 @@ impl ChunkInfo {
 /// A chunk: up to 2 GiB of content, compressed, with a header of 16 or 32 bytes. Borrowed or owned.
 ///
 /// ```
+/// # let dir = tempfile::tempdir()?;
+/// # let path = dir.path().join("numbers.chunk");
 /// use blosc2::{Chunk, Params};
 ///
 /// let content: Vec<u8> = (0..100_000u32).flat_map(|n| n.to_le_bytes()).collect();
 /// let chunk = blosc2::compress(&content, &Params::new().typesize(4))?;
-/// std::fs::write(std::env::temp_dir().join("numbers.chunk"), chunk.as_bytes())?;
+/// std::fs::write(&path, &chunk)?;
 ///
-/// let bytes = std::fs::read(std::env::temp_dir().join("numbers.chunk"))?;
+/// let bytes = std::fs::read(&path)?;
 /// let chunk = Chunk::from_bytes(&bytes)?;
 /// assert_eq!((chunk.info().nbytes, chunk.info().typesize), (400_000, 4));
 /// assert_eq!(chunk.decompress()?, content);
