@@ -249,7 +249,7 @@ run_tests() {
             $(integration_tests repository side_by_side dynamic_plugins threads_callback_lock $excluded) -- \
             $(skips $skip $HOST_PROGRAMS headers::)
         # A program without the test harness, whose options it does not have.
-        [ -n "$processor" ] || test_with --test threads_callback_lock
+        [ -n "$runner" ] || test_with --test threads_callback_lock
         say "tests of the Rust API, the command and libblosc"
         if [ "$name" = windows ]; then
             test_with -p blosc2-safe --tests -- $(skips $skip example_programs::)

@@ -78,6 +78,8 @@ mod plugins;
 mod prefetch;
 mod ranges;
 mod reader;
+#[cfg(feature = "remote")]
+pub mod remote;
 mod super_chunk;
 mod view;
 mod writer;

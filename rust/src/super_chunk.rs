@@ -795,6 +795,7 @@ impl Drop for CopyBefore<'_> {
 }
 
 fn decompressed(core: SuperChunkRef<'_>, nchunk: u64) -> Result<Vec<u8>> {
+    let _fetched = core.fetch_chunk(nchunk)?;
     let mut content = zeros(core.chunk_info(nchunk)?.nbytes)?;
     let len = core.decompress_chunk(nchunk, &mut content)?;
     content.truncate(len);

@@ -1,6 +1,7 @@
 //! The I/O back-end of the files of a super-chunk, with its parameters.
 
 use super::mmap::Mapping;
+use super::source::{self, Source};
 use super::stream::StreamKind;
 use super::user::UserBackend;
 use super::{IoStream, OpenMode, WriteUnit, backend_registry, native, paths, replacement};
@@ -25,12 +26,19 @@ enum BackendKind {
     Mmap(Arc<Mapping>),
     /// A back-end that the program registered.
     User(Arc<UserBackend>),
+    /// Files of Rust code, for reading.
+    Source(Arc<dyn Source>),
 }
 
 impl Backend {
     /// Returns the default back-end: plain files without parameters.
     pub(crate) fn native() -> Backend {
         Backend(BackendKind::Native { locking: false })
+    }
+
+    /// Returns the back-end of files that Rust code provides, for reading.
+    pub(crate) fn of_source(source: Arc<dyn Source>) -> Backend {
+        Backend(BackendKind::Source(source))
     }
 
     /// Returns the back-end with the id of `io`. Its callbacks are copied by this call.
@@ -69,10 +77,18 @@ impl Backend {
         }))
     }
 
+    /// Returns the files of Rust code.
+    pub(crate) fn source(&self) -> Option<&dyn Source> {
+        match &self.0 {
+            BackendKind::Source(source) => Some(&**source),
+            _ => None,
+        }
+    }
+
     /// Returns the id, as in `blosc2_io`.
     pub(crate) fn id(&self) -> u8 {
         match &self.0 {
-            BackendKind::Native { .. } => BLOSC2_IO_FILESYSTEM as u8,
+            BackendKind::Native { .. } | BackendKind::Source(_) => BLOSC2_IO_FILESYSTEM as u8,
             BackendKind::Mmap(_) => BLOSC2_IO_FILESYSTEM_MMAP as u8,
             BackendKind::User(user) => user.id(),
         }
@@ -94,7 +110,7 @@ impl Backend {
     #[cfg(test)]
     pub(crate) fn is_zero_copy(&self) -> bool {
         match &self.0 {
-            BackendKind::Native { .. } => false,
+            BackendKind::Native { .. } | BackendKind::Source(_) => false,
             BackendKind::Mmap(_) => true,
             BackendKind::User(user) => user.is_zero_copy(),
         }
@@ -112,6 +128,7 @@ impl Backend {
                 StreamKind::Mmap(mapping.clone())
             }
             BackendKind::User(user) => StreamKind::User(user.open(path, mode)?),
+            BackendKind::Source(source) => StreamKind::Source(source::open(&**source, path, mode)?),
         }))
     }
 
@@ -136,6 +153,7 @@ impl Backend {
         match &self.0 {
             BackendKind::Native { .. } | BackendKind::Mmap(_) => paths::remove_file(path),
             BackendKind::User(user) => user.remove(path),
+            BackendKind::Source(_) => Err(source::read_only()),
         }
     }
 
@@ -146,7 +164,7 @@ impl Backend {
     /// `PluginIo` where the back-end reports an error, or the file was never mapped.
     pub(crate) fn destroy(&self) -> Result<()> {
         match &self.0 {
-            BackendKind::Native { .. } => Ok(()),
+            BackendKind::Native { .. } | BackendKind::Source(_) => Ok(()),
             BackendKind::Mmap(mapping) => mapping.destroy(),
             BackendKind::User(user) => user.destroy(),
         }

@@ -9,7 +9,7 @@
 //! Plain files of the operating system, without mapping and callbacks (id 0), are called native. They are read and
 //! written by position, without a `FILE` and without buffering. The exported stdio functions, which must provide a
 //! `FILE` of the C library, are implemented separately in [`stdio`]. Mapped files (id 1) are in [`mmap`]; their state
-//! is a struct that C code shares. Back-ends of the program are called through `user`.
+//! is a struct that C code shares. Back-ends of the program are called through `user`, files of Rust code through [`source`].
 
 mod backend;
 pub(crate) mod backend_registry;
@@ -23,6 +23,7 @@ pub(crate) mod new_files;
 pub(crate) mod paths;
 mod reader;
 pub(crate) mod replacement;
+pub(crate) mod source;
 pub(crate) mod stdio;
 mod stream;
 #[cfg(test)]

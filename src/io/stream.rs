@@ -2,6 +2,7 @@
 
 use super::borrowed_bytes::BorrowedBytes;
 use super::mmap::Mapping;
+use super::source::{self, SourceFile};
 use super::user::UserStream;
 use super::{WriteUnit, native};
 use crate::err;
@@ -19,6 +20,7 @@ pub(super) enum StreamKind {
     Native(File),
     Mmap(Arc<Mapping>),
     User(UserStream),
+    Source(Arc<dyn SourceFile>),
 }
 
 impl IoStream {
@@ -47,6 +49,7 @@ impl IoStream {
             StreamKind::Native(file) => native::read_at(file, position, dest, dest.len()),
             StreamKind::Mmap(mapping) => mapping.read_at(position, dest),
             StreamKind::User(stream) => stream.read_at(position, dest),
+            StreamKind::Source(file) => source::read_at(&**file, position, dest),
         }
     }
 
@@ -81,7 +84,7 @@ impl IoStream {
     /// `FileRead`, also when the file ends earlier.
     pub(crate) fn borrow_at(&self, position: u64, len: usize) -> Result<Option<BorrowedBytes<'_>>> {
         match &self.0 {
-            StreamKind::Native(_) => Ok(None),
+            StreamKind::Native(_) | StreamKind::Source(_) => Ok(None),
             StreamKind::Mmap(mapping) => mapping.borrow_at(position, len).map(Some),
             StreamKind::User(stream) if !stream.is_zero_copy() => Ok(None),
             StreamKind::User(stream) => {
@@ -105,6 +108,7 @@ impl IoStream {
             StreamKind::Native(file) => native::write_at(file, position, bytes),
             StreamKind::Mmap(mapping) => mapping.write_at(position, bytes),
             StreamKind::User(stream) => stream.write_at(position, bytes, unit),
+            StreamKind::Source(_) => Err(source::read_only()),
         }
     }
 
@@ -135,6 +139,7 @@ impl IoStream {
             }),
             StreamKind::Mmap(mapping) => mapping.truncate(len),
             StreamKind::User(stream) => stream.truncate(len),
+            StreamKind::Source(_) => Err(source::read_only()),
         }
     }
 
@@ -162,7 +167,7 @@ impl IoStream {
             StreamKind::Native(file) => file
                 .sync_data()
                 .map_err(|error| os_err!(error, FileWrite, "the file could not be written to disk: {error}")),
-            StreamKind::Mmap(_) | StreamKind::User(_) => Ok(()),
+            StreamKind::Mmap(_) | StreamKind::User(_) | StreamKind::Source(_) => Ok(()),
         }
     }
 
@@ -178,6 +183,7 @@ impl IoStream {
             },
             StreamKind::Mmap(mapping) => mapping.size(),
             StreamKind::User(stream) => stream.size(),
+            StreamKind::Source(file) => Ok(file.len()),
         }
     }
 

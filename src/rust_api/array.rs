@@ -1,7 +1,9 @@
 //! Arrays.
 
 use super::params::{CompressSettings, decompress_params};
-use super::schunk::{BackendParams, CheckedStorage, FileAccess, NewStorage, SuperChunkHandle, SuperChunkRef};
+use super::schunk::{
+    BackendParams, CheckedStorage, FileAccess, NewStorage, Source, SuperChunkHandle, SuperChunkRef,
+};
 use super::{c_path, c_text};
 use crate::b2nd::array::{Array, ArrayBuilder, ArrayParams};
 use crate::b2nd::geometry;
@@ -168,6 +170,32 @@ impl ArrayHandle {
         Ok(ArrayHandle { inner: builder.into_array(schunk), params, _base: None })
     }
 
+    /// Opens the array in the file `name` of `source`, or in the files of a directory, for reading.
+    pub fn open_source(source: Arc<dyn Source>, name: &str, is_directory: bool) -> Result<ArrayHandle> {
+        let schunk = super::schunk::open_source(source, name, is_directory)?;
+        let builder = ArrayBuilder::read(&schunk)?;
+        let params = BackendParams::new(FileAccess::Plain);
+        Ok(ArrayHandle { inner: builder.into_array(schunk), params, _base: None })
+    }
+
+    /// Returns the number of each chunk that a box of the array touches, with the numbers of its blocks there.
+    fn blocks_of_box(
+        &self,
+        ranges: &[Range<u64>],
+    ) -> impl Iterator<Item = (u64, Option<Vec<usize>>)> + Clone + '_ {
+        let geometry = self.inner.geometry();
+        let [mut start, mut stop] = [[0; MAX_DIM]; 2];
+        for (dim, range) in ranges.iter().take(MAX_DIM).enumerate() {
+            [start[dim], stop[dim]] =
+                [range.start, range.end].map(|at| i64::try_from(at).unwrap_or(i64::MAX));
+        }
+        geometry.chunks_of_box(&start, &stop).map(move |part| {
+            let blocks =
+                geometry.blocks_of_part(&part).map(|block| usize::try_from(block.number).unwrap_or(0));
+            (u64::try_from(part.number).unwrap_or(0), Some(blocks.collect()))
+        })
+    }
+
     /// Opens a copy of the contiguous frame in `bytes`.
     pub fn from_frame(bytes: &[u8]) -> Result<ArrayHandle> {
         let mut memory = MallocVec::new();
@@ -280,6 +308,7 @@ impl ArrayHandle {
 
     /// Reads the box of `ranges` into `dest`, in C order.
     pub fn read_box(&self, ranges: &[Range<u64>], dest: &mut [u8]) -> Result<()> {
+        let _fetched = self.schunk()?.fetch(self.blocks_of_box(ranges))?;
         self.with_box(ranges, dest.len(), |start, stop, shape| {
             self.inner.get_box(start, stop, shape, OutBuffer::from(dest), true)
         })

@@ -16,10 +16,12 @@ use crate::frame::format::chunk_info::ChunkInfo;
 use crate::frame::format::header::FrameHeader;
 use crate::frame::store::fetch::FetchMode;
 use crate::frame::store::{Frame, FrameContents};
+use crate::io::source::Source;
 use crate::io::{Backend, paths};
 use crate::malloc::MallocVec;
 use crate::pipeline::library;
 use std::ffi::CStr;
+use std::sync::Arc;
 
 /// Upper limit for the memory of the special chunks in a copy of a frame: `COPY_LIMIT_BASE + COPY_LIMIT_FACTOR x` the
 /// length of the frame, in bytes.
@@ -48,6 +50,19 @@ impl SuperChunk {
                 crate::trace::error(&error);
             }
         })
+    }
+
+    /// Opens the frame in the file `name` of `source`, or in the files of a directory, for reading.
+    pub(crate) fn open_source(
+        kind: FrameKind,
+        name: &CStr,
+        source: Arc<dyn Source>,
+    ) -> Result<OwnedSuperChunk> {
+        let backend = Backend::of_source(source);
+        let (frame, contents, flags2) = Frame::open(kind, name, 0, backend.clone())?;
+        let contiguous = kind == FrameKind::Contiguous;
+        let storage = Storage { contiguous, urlpath: Some(name), ..Storage::default() };
+        SuperChunk::from_opened_frame(frame, &contents, flags2, Some(backend), &storage)
     }
 
     /// Opens a frame in memory without copying it; the first change copies it.

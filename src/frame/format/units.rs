@@ -32,6 +32,13 @@ fn unit_range(unit: usize, chunk_len: usize) -> Range<usize> {
     start..if chunk_len - start < 2 * UNIT_LEN { chunk_len } else { start + UNIT_LEN }
 }
 
+/// Returns the range of the units, of a chunk of `chunk_len` bytes with a record, that have the bytes of `range`.
+pub(in crate::frame) fn units_of(range: Range<u64>, chunk_len: u64) -> Range<u64> {
+    let last = (chunk_len / UNIT_LEN as u64).saturating_sub(1);
+    let [first, end] = [range.start, range.end.saturating_sub(1)].map(|at| (at / UNIT_LEN as u64).min(last));
+    first * UNIT_LEN as u64..if end == last { chunk_len } else { (end + 1) * UNIT_LEN as u64 }
+}
+
 /// Returns the record of a chunk; empty for a chunk without one.
 pub(in crate::frame) fn record_of(chunk: &[u8]) -> Result<Vec<u8>> {
     let len = record_len(chunk.len() as u64) as usize;
@@ -148,6 +155,20 @@ mod tests {
 
     fn chunk(len: usize) -> Vec<u8> {
         (0..len as u64).map(|n| (n * n / 7) as u8).collect()
+    }
+
+    #[test]
+    fn units_of_a_range_are_those_that_are_checked() {
+        for len in [MIN_RECORDED_LEN, 20_479, 20_480, 30_000] {
+            for range in [0..1, 4095..4097, 8192..12_288, 12_288..12_289, len - 1..len, 0..len] {
+                let units = (0..(len / UNIT_LEN as u64) as usize).map(|unit| unit_range(unit, len as usize));
+                let touched =
+                    |unit: &Range<usize>| (unit.start as u64) < range.end && range.start < unit.end as u64;
+                let touched: Vec<_> = units.filter(touched).collect();
+                let expected = touched[0].start as u64..touched[touched.len() - 1].end as u64;
+                assert_eq!(units_of(range.clone(), len), expected, "{range:?} of {len}");
+            }
+        }
     }
 
     #[test]

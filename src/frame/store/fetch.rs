@@ -269,7 +269,7 @@ impl DiskFrame {
 /// # Errors
 /// `InvalidParam` for a chunk that does not exist, `Data` for an invalid entry.
 #[inline]
-fn index_entry(offsets: &Offsets, nchunk: usize) -> Result<IndexEntry> {
+pub(super) fn index_entry(offsets: &Offsets, nchunk: usize) -> Result<IndexEntry> {
     let nchunks = offsets.len();
     let code = offsets.get(nchunk);
     decode_entry(code.ok_or_else(|| err!(InvalidParam, "no chunk {nchunk} in a frame of {nchunks} chunks"))?)
@@ -338,6 +338,20 @@ impl StoredChunk<'_> {
     /// Returns whether the chunk is in memory already, because its file is mapped, and needs no check.
     pub(crate) fn is_lent(&self) -> bool {
         matches!(&self.place, ChunkPlace::Disk(frame, _) if frame.is_mapped()) && !self.needs_check()
+    }
+
+    /// Fills `dest` with the bytes that begin `position` bytes into a chunk on disk, without a check.
+    ///
+    /// # Errors
+    /// Those of the back-end; `ReadBuffer` for a chunk without bytes there.
+    pub(super) fn read_at(&self, position: u64, dest: &mut [u8]) -> Result<()> {
+        match &self.place {
+            ChunkPlace::Disk(_, DiskPlace::File { file, start, .. }) => {
+                file.read_exact_at(start.saturating_add(position), dest)
+            }
+            ChunkPlace::Disk(_, DiskPlace::ChunkFile(file, _)) => file.read_exact_at(position, dest),
+            _ => Err(err!(ReadBuffer, "chunk {} has no bytes on disk", self.nchunk)),
+        }
     }
 
     fn flags2(&self) -> Result<u8> {

@@ -148,7 +148,7 @@ fn lazy_form(
 
 /// Returns the length in bytes of each block in the stored chunk, which has `cbytes` bytes: up to the next larger block
 /// start.
-fn block_lengths(cbytes: i32, starts: &[u8]) -> Result<Vec<i32>> {
+pub(super) fn block_lengths(cbytes: i32, starts: &[u8]) -> Result<Vec<i32>> {
     let nblocks = starts.len() / 4;
     let start = |n: usize| read_i32(starts, 4 * n).unwrap_or(0);
     let mut lengths = fallible::vec_with_capacity(nblocks)?;

@@ -8,6 +8,7 @@
 //! | [`inner`] | the parsed state of a frame on disk, behind a lock |
 //! | [`kept_units`] | the records of chunks that were read last |
 //! | [`load`] | reading the parts of a frame other than its chunks |
+//! | [`read_plan`] | the bytes that reading blocks needs |
 //! | [`status`] | whether another handle has changed the frame |
 //! | [`disk`], [`chunk_files`] | the files of a frame |
 //! | [`trailing`] | whether other data follow a frame in its file |
@@ -38,6 +39,7 @@ pub(crate) mod memory;
 mod missing_checksums;
 mod old_bytes;
 mod old_chunk;
+mod read_plan;
 pub(crate) mod sequential;
 mod staged;
 pub(crate) mod status;

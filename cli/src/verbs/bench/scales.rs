@@ -61,7 +61,7 @@ fn place_in((least, most): (f64, f64), value: f64) -> f64 {
 
 /// Returns the distance of at most 8 numbers over a range: 1, 2 or 5 times a power of 10.
 fn nice_step(range: f64) -> f64 {
-    let power = 10f64.powf((range / 8.0).log10().floor());
+    let power = power_of_10((range / 8.0).log10().floor() as i32);
     let steps = [1.0, 2.0, 5.0, 10.0].into_iter().map(|factor| factor * power);
     steps.into_iter().find(|step| range / step <= 8.0).unwrap_or(range)
 }
@@ -70,8 +70,13 @@ fn nice_step(range: f64) -> f64 {
 fn speed_ticks((least, most): (f64, f64)) -> Vec<f64> {
     let factors: &[f64] = if most - least > 2.5 { &[1.0] } else { &[1.0, 2.0, 5.0] };
     let powers = least.floor() as i32..=most.ceil() as i32;
-    let ticks = powers.flat_map(|power| factors.iter().map(move |factor| factor * 10f64.powi(power)));
+    let ticks = powers.flat_map(|power| factors.iter().map(move |factor| factor * power_of_10(power)));
     ticks.filter(|tick| (least..=most).contains(&tick.log10())).collect()
+}
+
+/// Returns the number that is nearest to a power of 10; the result of `powi` depends on the C library.
+fn power_of_10(power: i32) -> f64 {
+    format!("1e{power}").parse().unwrap_or(1.0)
 }
 
 /// Returns a number of an axis without needless digits.
