@@ -9,7 +9,7 @@ use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-/// The temporary files and directories that exist now.
+/// The directories of temporary files that exist now.
 static TEMPORARY_FILES: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
 fn temporary_files() -> std::sync::MutexGuard<'static, BTreeSet<PathBuf>> {
@@ -30,23 +30,14 @@ pub(crate) fn remove_temporary_files_on_interrupt() {
     os::on_interrupt(|| {
         // While the process ends, no thread renames or creates a file.
         let files = temporary_files();
-        for path in files.iter() {
-            let _ = remove(path);
-            remove_files_of_creation(path);
-        }
+        files.iter().for_each(|directory| remove_temporary_directory(directory));
         files
     });
 }
 
-/// Removes the files that the library creates before they get the temporary path: their names begin with its name.
-fn remove_files_of_creation(path: &Path) {
-    let (Some(directory), Some(name)) = (path.parent(), path.file_name()) else { return };
-    let directory = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
-    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
-        if entry.file_name().as_encoded_bytes().starts_with(name.as_encoded_bytes()) {
-            let _ = remove(&entry.path());
-        }
-    }
+/// Removes a directory in which the library may create a file at the same time; in a removed one it cannot.
+fn remove_temporary_directory(directory: &Path) {
+    while remove(directory).is_err_and(|error| error.kind() == io::ErrorKind::DirectoryNotEmpty) {}
 }
 
 /// The paths of temporary files, and their names for users.
@@ -65,9 +56,10 @@ pub(crate) fn with_final_names(message: &str) -> String {
     names.iter().rev().fold(message.to_owned(), |message, (path, name)| message.replace(path, name))
 }
 
-/// A temporary path next to a destination. The file or directory there is created by the user of the path; it is removed
-/// on drop, unless it was [committed](Self::commit).
+/// A temporary path in a new directory next to a destination. The file or directory there is created by the user of the path; it is
+/// removed on drop, unless it was [committed](Self::commit).
 pub(crate) struct TemporaryPath {
+    directory: PathBuf,
     path: PathBuf,
     destination: PathBuf,
 }
@@ -81,15 +73,15 @@ impl TemporaryPath {
         let mut prefix = std::ffi::OsString::from(".");
         prefix.push(name);
         prefix.push(".");
-        // An interrupt waits until the file is in the list.
+        // An interrupt waits until the directory is in the list.
         let mut files = temporary_files();
-        let file =
-            tempfile::Builder::new().prefix(&prefix).suffix(".tmp").tempfile_in(directory_of(destination));
-        // Only the name is used: the library creates the file itself.
-        let path = file.with_path(destination)?.path().to_owned();
-        files.insert(path.clone());
+        let created =
+            tempfile::Builder::new().prefix(&prefix).suffix(".tmp").tempdir_in(directory_of(destination));
+        let directory = created.with_path(destination)?.keep();
+        files.insert(directory.clone());
+        let path = directory.join("output");
         name_temporary_file(&path, &destination.display().to_string());
-        Ok(TemporaryPath { path, destination: destination.to_owned() })
+        Ok(TemporaryPath { directory, path, destination: destination.to_owned() })
     }
 
     /// Returns the temporary path.
@@ -135,7 +127,9 @@ impl TemporaryPath {
             }
         };
         renamed.with_path(&self.destination)?;
-        files.remove(&self.path);
+        files.remove(&self.directory);
+        // It is empty; an error is none of the output.
+        let _ = fs::remove_dir(&self.directory);
         if is_durable {
             os::sync_directory(directory_of(&self.destination)).with_path(&self.destination)?;
         }
@@ -159,9 +153,9 @@ impl TemporaryPath {
 impl Drop for TemporaryPath {
     fn drop(&mut self) {
         let mut files = temporary_files();
-        if files.remove(&self.path) {
+        if files.remove(&self.directory) {
             // The error that ends the verb is reported.
-            let _ = remove(&self.path);
+            let _ = remove(&self.directory);
         }
     }
 }
@@ -260,13 +254,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_files_whose_names_begin_with_that_of_the_temporary_path_are_removed() {
-        let directory = tempfile::tempdir().unwrap();
-        let paths = ["a.tmp.12-0.tmp", "a.tmp", "a", "b.a.tmp"].map(|name| directory.path().join(name));
-        for path in &paths {
-            fs::write(path, "content").unwrap();
-        }
-        remove_files_of_creation(&paths[1]);
-        assert_eq!(paths.map(|path| path.exists()), [false, false, true, true]);
+    fn a_directory_in_which_files_are_created_is_removed() {
+        let parent = tempfile::tempdir().unwrap();
+        let directory = parent.path().join("temporary");
+        fs::create_dir(&directory).unwrap();
+        let file = directory.join("file");
+        let creates = std::thread::spawn(move || while fs::write(&file, "content").is_ok() {});
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        remove_temporary_directory(&directory);
+        creates.join().unwrap();
+        assert!(!directory.exists());
     }
 }
