@@ -322,7 +322,9 @@ impl SuperChunkRef<'_> {
         let typesize = i64::from(self.0.cparams().typesize);
         let (first, end) = (number(start.saturating_mul(typesize)), number(stop.saturating_mul(typesize)));
         let (chunksize, blocksize) = (self.info().chunksize.unwrap_or(0) as u64, self.blocksize() as u64);
-        let chunks = if chunksize == 0 { 0..0 } else { first / chunksize..end.div_ceil(chunksize) };
+        // Without a size of chunks, nothing is planned.
+        let first_chunk = first.checked_div(chunksize).unwrap_or(0);
+        let chunks = first_chunk..if chunksize > 0 { end.div_ceil(chunksize) } else { first_chunk };
         chunks.map(move |nchunk| {
             let at = nchunk * chunksize;
             let [first, end] = [first.max(at), end.min(at + chunksize)].map(|byte| byte.saturating_sub(at));

@@ -1,17 +1,17 @@
 //! The client of a store: files, requests and their bytes.
 
-use super::Settings;
 use super::pages::{PAGE, PageCache};
 use super::requests::{Pace, merge};
 use blosc2_core::rust_api::schunk::{FilePart, Source, SourceFile};
 use futures_util::StreamExt;
 use object_store::path::Path;
 use object_store::{GetOptions, GetRange, ObjectMeta, ObjectStore};
+use once_cell::race::OnceBox;
 use std::collections::HashMap;
 use std::io;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, mpsc};
+use std::sync::{Arc, Mutex, MutexGuard, mpsc};
 use std::time::{Duration, Instant};
 
 /// The bytes that are read with the length of a file: its end, and its start.
@@ -22,6 +22,17 @@ const READ_AHEAD: u64 = 16 << 10;
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// How files are read.
+#[derive(Clone, Debug)]
+pub(super) struct Settings {
+    /// Names and values of options of the crate `object_store`.
+    pub(super) options: Vec<(String, String)>,
+    /// The time of a request with its repetitions.
+    pub(super) time_limit: Duration,
+    /// The number of requests at a time.
+    pub(super) parallel: usize,
 }
 
 /// Counts of requests and of the bytes that they returned.
@@ -66,18 +77,12 @@ fn wait<T: Send + 'static>(future: impl Future<Output = io::Result<T>> + Send + 
 /// # Errors
 /// Those of starting threads, and `Unsupported` in a child of a fork, which has no threads.
 pub(super) fn runtime() -> io::Result<&'static tokio::runtime::Runtime> {
-    static RUNTIME: OnceLock<(u32, tokio::runtime::Runtime)> = OnceLock::new();
-    let (process, runtime) = match RUNTIME.get() {
-        Some(started) => started,
-        None => {
-            let started = tokio::runtime::Builder::new_multi_thread()
-                .worker_threads(2)
-                .thread_name("blosc2-remote")
-                .enable_all()
-                .build()?;
-            RUNTIME.get_or_init(|| (std::process::id(), started))
-        }
-    };
+    static RUNTIME: OnceBox<(u32, tokio::runtime::Runtime)> = OnceBox::new();
+    let (process, runtime) = RUNTIME.get_or_try_init(|| {
+        let mut builder = tokio::runtime::Builder::new_multi_thread();
+        let started = builder.worker_threads(2).thread_name("blosc2-remote").enable_all().build()?;
+        Ok::<_, io::Error>(Box::new((std::process::id(), started)))
+    })?;
     if *process != std::process::id() {
         return Err(io::Error::new(
             io::ErrorKind::Unsupported,
@@ -342,6 +347,3 @@ impl Source for RemoteFiles {
         wait(self.0.clone().fetch(parts))
     }
 }
-
-/// The default limit of the time of a request with its retries.
-pub(super) const TIME_LIMIT: Duration = Duration::from_secs(60);

@@ -13,7 +13,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::super_chunk::SuperChunk;
 use blosc2_core::rust_api::array::ArrayHandle;
 use blosc2_core::rust_api::schunk::{Source, SuperChunkHandle};
-use client::{Counts, RemoteFiles};
+use client::{Counts, RemoteFiles, Settings};
 use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreScheme, RetryConfig};
 use pages::PageCache;
@@ -22,14 +22,6 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use url::Url;
-
-/// How files are read.
-#[derive(Clone, Debug)]
-struct Settings {
-    options: Vec<(String, String)>,
-    time_limit: Duration,
-    parallel: usize,
-}
 
 /// Opens super-chunks and arrays by URL, for reading: `s3://bucket/path`, `gs://`, `az://`, `https://`, `file:///`, as the crate
 /// [`object_store`] names them. Options and credentials are those of that crate, also from its environment variables
@@ -82,7 +74,7 @@ impl Client {
     /// assert_eq!(blosc2::remote::Client::new().requests(), 0);
     /// ```
     pub fn new() -> Client {
-        let settings = Settings { options: Vec::new(), time_limit: client::TIME_LIMIT, parallel: 16 };
+        let settings = Settings { options: Vec::new(), time_limit: Duration::from_secs(60), parallel: 16 };
         Client { settings, pages: Arc::new(PageCache::new(64 << 20)), counts: Arc::default() }
     }
 

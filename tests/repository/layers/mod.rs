@@ -35,7 +35,7 @@ const RUST_LAYERS: &[&[&str]] = &[
     &["lib"],
     &["grid", "ndarray"],
     &["array_builder", "array_transaction"],
-    &["options", "view"],
+    &["options", "remote", "view"],
     &["array", "reader", "writer"],
     &["super_chunk", "frame"],
     &["chunk", "content", "damage", "metalayers", "plugins"],

@@ -1,0 +1,107 @@
+#!/usr/bin/env bash
+# Reads an array from nginx, and from an S3 server (moto), by the feature `remote` of the crate: compares the items with those of
+# the file on disk, and prints the requests, the bytes and the times of a few reads, without and with latency.
+#
+#     scripts/check-remote.sh [--planes N] [--latency MILLISECONDS]...
+#
+# The array has N planes of 16 MiB (default 64), of which moto, which reads all of a file for each request, has at most 8. Everything is
+# below target/remote/. Installs nginx by apt-get and moto by pip; a server that cannot be installed is SKIPPED. REMOTE_PROFILE is
+# the Cargo profile of the program (default `release`).
+set -euo pipefail
+case ${1:-} in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
+cd "$(dirname "$0")/.."
+
+planes=64 latencies=
+while [ $# -gt 0 ]; do
+  case $1 in
+  --planes) planes=$2 ;;
+  --latency) latencies="$latencies $2" ;;
+  *) echo "unknown argument $1" >&2; exit 2 ;;
+  esac
+  shift 2
+done
+
+target=${CARGO_TARGET_DIR:-$PWD/target}
+work=$target/remote
+mkdir -p "$work/www"
+work=$(cd "$work" && pwd)
+profile=${REMOTE_PROFILE:-release}
+cargo build --quiet --profile "$profile" -p blosc2-safe --features remote --example remote_slices
+output=$profile
+[ "$profile" != dev ] || output=debug
+program=$target/$output/examples/remote_slices
+make_array() { # planes
+  array=$work/www/array-$1.b2nd
+  [ -f "$array" ] || { "$program" write "$work/new.b2nd" "$1" && mv "$work/new.b2nd" "$array"; }
+}
+
+pids=
+trap 'kill $pids 2>/dev/null || true' EXIT
+wait_for() { # port
+  for _ in $(seq 100); do
+    (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null && return
+    sleep 0.1
+  done
+  echo "no server on port $1" >&2
+  return 1
+}
+# A port that nobody uses; those behind it are taken for the other servers.
+port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+
+nginx() {
+  command -v nginx >/dev/null || { apt-get update -qq && apt-get install -qq -y --no-install-recommends nginx-light; } >/dev/null 2>&1 ||
+    { echo "SKIPPED: reading from nginx, which cannot be installed here"; return; }
+  make_array "$planes"
+  cat >"$work/nginx.conf" <<END
+worker_processes 1;
+pid $work/nginx.pid;
+error_log $work/nginx.log;
+daemon off;
+events {}
+http {
+  access_log off;
+  client_body_temp_path $work; proxy_temp_path $work; fastcgi_temp_path $work; uwsgi_temp_path $work; scgi_temp_path $work;
+  sendfile on;
+  keepalive_requests 100000;
+  server { listen 127.0.0.1:$port; root $work/www; }
+}
+END
+  chmod -R a+rX "$work/www"
+  "$(type -P nginx)" -e "$work/nginx.log" -c "$work/nginx.conf" &
+  pids="$pids $!"
+  wait_for "$port"
+  printf '\nnginx\n'
+  "$program" read "http://127.0.0.1:$port/${array##*/}" "$array"
+  local latency delayed=$((port + 1))
+  for latency in $latencies; do
+    python3 capi-tests/delaying_proxy.py $delayed "$port" "$latency" &
+    pids="$pids $!"
+    wait_for $delayed
+    printf '\nnginx, %s ms of latency\n' "$latency"
+    "$program" read "http://127.0.0.1:$delayed/${array##*/}" "$array"
+    delayed=$((delayed + 1))
+  done
+}
+
+moto() {
+  [ -x "$work/python/bin/moto_server" ] || { python3 -m venv "$work/python" && "$work/python/bin/pip" install --quiet 'moto[server]==5.2.5'; } ||
+    { echo "SKIPPED: reading from moto, which cannot be installed here"; return; }
+  make_array $((planes < 8 ? planes : 8))
+  local port=$((port + 10))
+  "$work/python/bin/moto_server" -H 127.0.0.1 -p $port >"$work/moto.log" 2>&1 &
+  pids="$pids $!"
+  wait_for $port
+  export AWS_ACCESS_KEY_ID=key AWS_SECRET_ACCESS_KEY=secret AWS_REGION=us-east-1 AWS_ENDPOINT=http://127.0.0.1:$port AWS_ALLOW_HTTP=true
+  "$work/python/bin/python" - "$array" <<'END'
+import os, sys
+import boto3
+store = boto3.client("s3", endpoint_url=os.environ["AWS_ENDPOINT"])
+store.create_bucket(Bucket="bucket")
+store.upload_file(sys.argv[1], "bucket", "some/array.b2nd")
+END
+  printf '\nS3 (moto)\n'
+  "$program" read s3://bucket/some/array.b2nd "$array"
+}
+
+nginx
+moto
