@@ -54,15 +54,21 @@ struct Client {
     pages: Arc<PageCache>,
     counts: Arc<Counts>,
     pace: Mutex<Pace>,
-    files: Mutex<HashMap<Arc<str>, Arc<RemoteFile>>>,
+    files: Mutex<HashMap<Arc<str>, Arc<FileState>>>,
 }
 
-struct RemoteFile {
-    client: Arc<Client>,
+/// A file that was opened.
+struct FileState {
     path: Path,
     meta: ObjectMeta,
     /// The number of the file in the cache of pages.
     number: u64,
+}
+
+/// A file, with the client that reads it.
+struct RemoteFile {
+    client: Arc<Client>,
+    state: Arc<FileState>,
 }
 
 /// Runs a future on threads of this module, and waits for its result.
@@ -76,7 +82,7 @@ fn wait<T: Send + 'static>(future: impl Future<Output = io::Result<T>> + Send + 
 ///
 /// # Errors
 /// Those of starting threads, and `Unsupported` in a child of a fork, which has no threads.
-pub(super) fn runtime() -> io::Result<&'static tokio::runtime::Runtime> {
+fn runtime() -> io::Result<&'static tokio::runtime::Runtime> {
     static RUNTIME: OnceBox<(u32, tokio::runtime::Runtime)> = OnceBox::new();
     let (process, runtime) = RUNTIME.get_or_try_init(|| {
         let mut builder = tokio::runtime::Builder::new_multi_thread();
@@ -161,11 +167,7 @@ impl Client {
     }
 
     /// Opens a file, of which the part `wanted` is read next; without it, its end and its start.
-    async fn open(
-        self: &Arc<Self>,
-        name: &Arc<str>,
-        wanted: Option<Range<u64>>,
-    ) -> io::Result<Arc<RemoteFile>> {
+    async fn open(&self, name: &Arc<str>, wanted: Option<Range<u64>>) -> io::Result<Arc<FileState>> {
         static NUMBERS: AtomicU64 = AtomicU64::new(0);
         let path =
             Path::parse(&**name).map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
@@ -210,11 +212,11 @@ impl Client {
                 );
             }
         }
-        let file = Arc::new(RemoteFile { client: self.clone(), path, meta, number });
+        let file = Arc::new(FileState { path, meta, number });
         Ok(lock(&self.files).entry(name.clone()).or_insert(file).clone())
     }
 
-    fn opened(&self, name: &str) -> Option<Arc<RemoteFile>> {
+    fn opened(&self, name: &str) -> Option<Arc<FileState>> {
         lock(&self.files).get(name).cloned()
     }
 
@@ -250,8 +252,10 @@ impl Client {
             let merged = merge(missing, gap, file.meta.size);
             requests.extend(merged.into_iter().map(|range| (file.clone(), range)));
         }
+        let client = &self;
         let responses = requests.into_iter().map(|(file, range)| async move {
-            let bytes = file.get(range.clone()).await?;
+            let bounds = Some(GetRange::Bounded(range.clone()));
+            let (_, _, bytes) = client.get(&file.path, bounds, Some(&file.meta)).await?;
             Ok::<_, io::Error>((file, range.start, bytes))
         });
         let mut responses = futures_util::stream::iter(responses).buffer_unordered(self.settings.parallel);
@@ -271,16 +275,11 @@ fn whole_pages(bytes: &[u8], start: u64, size: u64) -> &[u8] {
 }
 
 impl RemoteFile {
-    async fn get(&self, range: Range<u64>) -> io::Result<Vec<u8>> {
-        let range = Some(GetRange::Bounded(range));
-        Ok(self.client.get(&self.path, range, Some(&self.meta)).await?.2)
-    }
-
     /// Copies the bytes from `position` on from pages in memory. Returns the pages that are missing.
     fn copy(&self, position: u64, dest: &mut [u8]) -> Vec<Range<u64>> {
         let end = position + dest.len() as u64;
         let mut missing = Vec::new();
-        self.client.pages.visit(self.number, &(position..end), |page, bytes| {
+        self.client.pages.visit(self.state.number, &(position..end), |page, bytes| {
             let at = page * PAGE;
             let part = at.max(position)..(at + PAGE).min(end);
             let within = |start: u64| (part.start - start) as usize..(part.end - start) as usize;
@@ -295,15 +294,17 @@ impl RemoteFile {
 
 impl SourceFile for RemoteFile {
     fn len(&self) -> u64 {
-        self.meta.size
+        self.state.meta.size
     }
 
     fn read_exact_at(&self, position: u64, dest: &mut [u8]) -> io::Result<()> {
+        // In a child of a fork, the lock of the pages may be held for ever.
+        runtime()?;
         let missing = self.copy(position, dest);
         let (Some(first), Some(last)) = (missing.first(), missing.last()) else { return Ok(()) };
         // The pages that are there already are held, too.
         let range = position..last.end.max(first.start + READ_AHEAD);
-        let part = FilePart { file: self.path.as_ref().into(), range };
+        let part = FilePart { file: self.state.path.as_ref().into(), range };
         let client = self.client.clone();
         let held = wait(client.fetch(vec![part]))?;
         let missing = self.copy(position, dest);
@@ -312,7 +313,7 @@ impl SourceFile for RemoteFile {
             None => Ok(()),
             Some(page) => Err(io::Error::new(
                 io::ErrorKind::UnexpectedEof,
-                format!("{}/{} has no bytes at {}", self.client.place, self.path, page.start),
+                format!("{}/{} has no bytes at {}", self.client.place, self.state.path, page.start),
             )),
         }
     }
@@ -333,11 +334,16 @@ impl RemoteFiles {
 
 impl Source for RemoteFiles {
     fn open(&self, name: &str) -> io::Result<Arc<dyn SourceFile>> {
-        if let Some(file) = self.0.opened(name) {
-            return Ok(file);
-        }
-        let (client, name): (_, Arc<str>) = (self.0.clone(), name.into());
-        Ok(wait(async move { client.open(&name, None).await })?)
+        runtime()?;
+        let client = self.0.clone();
+        let state = match client.opened(name) {
+            Some(state) => state,
+            None => {
+                let (client, name): (_, Arc<str>) = (client.clone(), name.into());
+                wait(async move { client.open(&name, None).await })?
+            }
+        };
+        Ok(Arc::new(RemoteFile { client, state }))
     }
 
     fn fetch(&self, parts: Vec<FilePart>) -> io::Result<Box<dyn Send>> {

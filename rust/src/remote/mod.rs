@@ -353,3 +353,27 @@ impl SuperChunk {
         Client::new().open_super_chunk(url)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_closed_file_leaves_nothing_in_the_client() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a.b2nd");
+        Array::<u8>::builder([3]).create_from(&path, &[1, 2, 3]).unwrap();
+        let client = Client::new();
+        let url = Url::from_file_path(&path).unwrap();
+        let array = client.open_array::<u8>(url.as_str()).unwrap();
+        assert_eq!(array.read(..).unwrap(), [1, 2, 3]);
+        assert!(Arc::strong_count(&client.counts) > 1);
+        drop(array);
+        // A task of the runtime ends a little later than its result arrives.
+        let start = std::time::Instant::now();
+        while Arc::strong_count(&client.counts) > 1 && start.elapsed() < Duration::from_secs(10) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        assert_eq!(Arc::strong_count(&client.counts), 1);
+    }
+}

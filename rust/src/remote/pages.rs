@@ -48,7 +48,7 @@ impl PageCache {
         }
     }
 
-    /// Adds the bytes of a file from `start` on, which is the start of a page, as `file_len` bytes have them.
+    /// Adds the bytes of a file from `start` on, the start of a page: whole pages, except at the end of the file. Adds them to `held`, too.
     pub(super) fn add(&self, file: u64, start: u64, bytes: &[u8], held: &mut Pages) {
         let mut state = self.lock();
         for (page, bytes) in (start / PAGE..).zip(bytes.chunks(PAGE as usize)) {
