@@ -46,13 +46,13 @@ fn rows_follow_those_of_an_array() {
     let cli = Cli::new();
     let items: Vec<i32> = (0..50).collect();
     Array::<i32>::builder([5, 10]).chunks([2, 4]).create_from(cli.path("a.b2nd"), &items).unwrap();
-    let bytes = |items: std::ops::Range<i32>| items.flat_map(i32::to_le_bytes).collect::<Vec<u8>>();
+    let bytes = |items: std::ops::Range<i32>| items.flat_map(i32::to_ne_bytes).collect::<Vec<u8>>();
     cli.succeed(&["append", "a.b2nd", "-"], &bytes(50..80));
     let array = Array::<i32>::open(cli.path("a.b2nd")).unwrap();
     assert_eq!((array.shape(), array.read(..).unwrap()), (&[8, 10][..], (0..80).collect()));
     // The rows of another dimension, in a NumPy file.
     cli.write("c", &bytes(100..108));
-    cli.succeed(&["import", "c", "c.b2nd", "--shape=8,1", "--dtype=<i4"], b"");
+    cli.succeed(&["import", "c", "c.b2nd", "--shape=8,1", "--dtype=i4"], b"");
     cli.succeed(&["export", "c.b2nd", "c.npy"], b"");
     cli.succeed(&["append", "--axis=1", "a.b2nd", "c.npy"], b"");
     let array = Array::<i32>::open(cli.path("a.b2nd")).unwrap();

@@ -50,7 +50,7 @@ fn inputs_that_do_not_fit_say_what_was_expected() {
         let (shape, dtype) = (format!("--shape={shape}"), format!("--dtype={dtype}"));
         directory.fails(&["import", "raw", "a.b2nd", &shape, &dtype], code, &[expected]);
     };
-    raw("5", "i4", 1, "raw: 24 bytes of items, expected 20 for the shape [5] and the type <i4");
+    raw("5", "<i4", 1, "raw: 24 bytes of items, expected 20 for the shape [5] and the type <i4");
     raw("7", "i4", 1, "raw: 24 bytes of items, expected 28");
     let output = directory.command(&["import", "raw", "a.b2nd", "--shape=6", "--dtype=i3"]).output().unwrap();
     assert_eq!(output.status.code(), Some(2));

@@ -149,8 +149,9 @@ fn the_parameters_of_compression_are_used() {
 #[test]
 fn arrays_in_directories_are_exported() {
     let directory = Directory::new();
-    let builder = blosc2::Array::<i16>::builder([2, 3]).directory(true);
-    builder.create_from(directory.path("a.b2nd"), &[1, 2, 3, 4, 5, 6]).unwrap();
+    let builder = AnyArray::builder([2, 3], "<i2", 2).directory(true);
+    let items = [1_i16, 2, 3, 4, 5, 6].map(i16::to_le_bytes).concat();
+    builder.create(directory.path("a.b2nd")).unwrap().write_bytes(.., &items).unwrap();
     directory.run(&["export", "a.b2nd", "a.npy", "--slice=-1"]);
     assert_eq!(directory.read("a.npy"), npy("<i2", false, &[3], &[4, 0, 5, 0, 6, 0]));
     assert_eq!(directory.text(&["cat", "a.b2nd"]), "1 2 3\n4 5 6\n");
