@@ -45,7 +45,7 @@ wait_for() { # port
   echo "no server on port $1" >&2
   return 1
 }
-# A port that nobody uses; those behind it are taken for the other servers.
+# The port of nginx, which is free now. The proxies and moto use the numbers above it.
 port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
 
 nginx() {

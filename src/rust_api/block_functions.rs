@@ -120,11 +120,13 @@ fn call(closure: &BlockClosure, nblock: i32, offset: i32, input: &[u8], output: 
     }
 }
 
+/// Calls the closure for a block. Its source is always memory here: the sources without memory are those of the C functions that
+/// take NULL, and the patched chunks that `Context::can_compress_patched_blocks` rejects for prefilters.
+///
+/// # Safety
+/// `params` are those of `for_compression`, with the buffers of a block, as `Prefilter::run` passes them.
 unsafe extern "C" fn run_prefilter(params: *mut blosc2_prefilter_params) -> c_int {
-    // SAFETY: `Prefilter::run`, which alone calls this function, passes the parameters of `for_compression`, whose
-    // `user_data` is the closure. With `WHOLE_BLOCKS`, `output_size` is the length of the block, of which `input` is the
-    // source: functions of this interface compress from memory (the sources without memory are those of the C functions
-    // that take NULL, and the patched chunks that `Context::can_compress_patched_blocks` rejects for prefilters).
+    // SAFETY: by the contract `user_data` is the closure; with `WHOLE_BLOCKS`, `input` and `output` have `output_size` bytes.
     let (params, closure, (input, output)) = unsafe {
         let params = &*params;
         let size = params.output_size;
@@ -134,9 +136,12 @@ unsafe extern "C" fn run_prefilter(params: *mut blosc2_prefilter_params) -> c_in
     call(closure, params.nblock, params.output_offset, input, output)
 }
 
+/// Calls the closure for a block.
+///
+/// # Safety
+/// `params` are those of `for_decompression`, with a decoded block and its destination, as `Postfilter::run` passes them.
 unsafe extern "C" fn run_postfilter(params: *mut blosc2_postfilter_params) -> c_int {
-    // SAFETY: `Postfilter::run`, which alone calls this function, passes the parameters of `for_decompression`, whose
-    // `user_data` is the closure, and a decoded block and its destination, both of `size` bytes.
+    // SAFETY: by the contract `user_data` is the closure, and `input` and `output` have `size` bytes.
     let (params, closure, (input, output)) = unsafe {
         let params = &*params;
         let buffers = lend_buffers(params.input, params.size, params.output, params.size);
