@@ -56,6 +56,11 @@ impl AnyArray {
             .finish_non_exhaustive()
     }
 
+    #[cfg(feature = "remote")]
+    pub(crate) fn core(&self) -> &ArrayHandle {
+        &self.core
+    }
+
     pub(crate) fn from_core(core: ArrayHandle, is_writable: bool) -> AnyArray {
         let (shape, chunkshape, blockshape) = (core.shape(), core.chunkshape(), core.blockshape());
         let (dtype, dtype_format) = core.dtype();

@@ -196,6 +196,13 @@ impl ArrayHandle {
         })
     }
 
+    /// Returns the names of the files that have the chunks of a box, of an array on disk.
+    pub fn files_of_box(&self, ranges: &[Range<u64>]) -> Result<Vec<Arc<str>>> {
+        let schunk = self.schunk()?;
+        let chunks = self.blocks_of_box(ranges).map(|(nchunk, _)| schunk.file_of_chunk(nchunk));
+        chunks.filter_map(Result::transpose).collect()
+    }
+
     /// Opens a copy of the contiguous frame in `bytes`.
     pub fn from_frame(bytes: &[u8]) -> Result<ArrayHandle> {
         let mut memory = MallocVec::new();

@@ -288,6 +288,20 @@ impl SuperChunkRef<'_> {
         self.0.refresh()
     }
 
+    /// Returns the name of the file that has chunk `nchunk` of a frame on disk; `None` for a special chunk, and in memory.
+    pub fn file_of_chunk(self, nchunk: u64) -> Result<Option<Arc<str>>> {
+        let number = usize::try_from(nchunk).unwrap_or(usize::MAX);
+        self.0.disk_frame().map_or(Ok(None), |frame| frame.file_of_chunk(number))
+    }
+
+    /// Gives new chunk files of a directory numbers that no file has had, from `first` on: each change then makes files that can be
+    /// added to a copy of the directory.
+    pub fn set_first_new_chunk_file(self, first: u64) {
+        if let Some(frame) = self.0.disk_frame() {
+            frame.set_first_new_number(first);
+        }
+    }
+
     /// Fetches, of files of a [`Source`], the bytes that reading some blocks of chunks needs: first the heads of all chunks, then the
     /// blocks. Without blocks, a chunk is fetched whole. The result is kept while they are read. What cannot be planned is fetched when
     /// it is read, which reports the errors.

@@ -3,27 +3,33 @@
 //! URL -> store of the crate [`object_store`] -> requests for pages -> pages in memory -> the reader for files on disk, which says
 //! before each read which bytes it needs. `client` owns the requests, `requests` which ranges are requested, `pages` the memory.
 
-mod client;
+mod connection;
+mod files;
 mod pages;
+mod place;
 mod requests;
+mod write;
+
+pub use connection::Request;
 
 use crate::array::{AnyArray, Array};
 use crate::element::Element;
 use crate::error::{Error, ErrorKind, Result};
+use crate::ranges::{Axes, Ranges};
 use crate::super_chunk::SuperChunk;
 use blosc2_core::rust_api::array::ArrayHandle;
-use blosc2_core::rust_api::schunk::{Source, SuperChunkHandle};
-use client::{Counts, RemoteFiles, Settings};
-use object_store::path::Path;
-use object_store::{ObjectStore, ObjectStoreScheme, RetryConfig};
+use blosc2_core::rust_api::schunk::{Source, SourceFile, SuperChunkHandle};
+use connection::{Connection, Counts, Settings};
+use files::{RemoteFile, RemoteFiles};
 use pages::PageCache;
+use place::Place;
 use std::io;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-use url::Url;
 
-/// Opens super-chunks and arrays by URL, for reading: `s3://bucket/path`, `gs://`, `az://`, `https://`, `file:///`, as the crate
+/// Opens super-chunks and arrays by URL, and changes directories: `s3://bucket/path`, `gs://`, `az://`, `https://`, `file:///`, as the crate
 /// [`object_store`] names them. Options and credentials are those of that crate, also from its environment variables
 /// (`AWS_…`, `GOOGLE_…`, `AZURE_…`). Clones share a cache and the counts.
 ///
@@ -74,7 +80,13 @@ impl Client {
     /// assert_eq!(blosc2::remote::Client::new().requests(), 0);
     /// ```
     pub fn new() -> Client {
-        let settings = Settings { options: Vec::new(), time_limit: Duration::from_secs(60), parallel: 16 };
+        let settings = Settings {
+            options: Vec::new(),
+            time_limit: Duration::from_secs(60),
+            parallel: 16,
+            has_retries: true,
+            observer: None,
+        };
         Client { settings, pages: Arc::new(PageCache::new(64 << 20)), counts: Arc::default() }
     }
 
@@ -129,6 +141,28 @@ impl Client {
         self
     }
 
+    /// Calls `observe` with each request that the store has answered, from threads of the client.
+    ///
+    /// ```
+    /// # let dir = tempfile::tempdir()?;
+    /// # let path = dir.path().join("a.b2nd");
+    /// use blosc2::{Array, remote::{Client, Request}};
+    /// use std::sync::{Arc, Mutex};
+    ///
+    /// Array::<u8>::builder([10]).create_from(&path, &[7; 10])?;
+    /// let requests = Arc::new(Mutex::new(Vec::new()));
+    /// let list = requests.clone();
+    /// let client = Client::new().on_request(move |request: &Request| list.lock().unwrap().push(request.clone()));
+    /// client.open_any_array(&format!("file://{}", path.display()))?;
+    /// assert_eq!(requests.lock().unwrap()[0].method, "GET");
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
+    #[must_use]
+    pub fn on_request(mut self, observe: impl Fn(&Request) + Send + Sync + 'static) -> Client {
+        self.settings.observer = Some(Arc::new(observe));
+        self
+    }
+
     /// Returns the number of requests so far; repetitions after errors are not counted.
     ///
     /// ```
@@ -138,7 +172,7 @@ impl Client {
         self.counts.requests.load(Ordering::Relaxed)
     }
 
-    /// Returns the number of bytes that the requests have returned.
+    /// Returns the number of bytes that the requests have received and sent.
     ///
     /// ```
     /// # let dir = tempfile::tempdir()?;
@@ -207,6 +241,134 @@ impl Client {
         Ok(SuperChunk::from_core(self.open(url, SuperChunkHandle::open_source)?, false))
     }
 
+    /// Opens any file, for reading its bytes. They come from the cache of the client, in requests of at least 16 KiB.
+    ///
+    /// ```
+    /// # let dir = tempfile::tempdir()?;
+    /// # let path = dir.path().join("a.txt");
+    /// std::fs::write(&path, "a text")?;
+    /// let file = blosc2::remote::Client::new().open_file(&format!("file://{}", path.display()))?;
+    /// let mut word = [0; 4];
+    /// file.read_exact_at(2, &mut word)?;
+    /// assert_eq!((file.nbytes(), &word), (6, b"text"));
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `InvalidParam` for a URL that is not valid; `FileOpen` for a missing file and for an error of the server or the network.
+    pub fn open_file(&self, url: &str) -> Result<File> {
+        let place = Place::parse(url)?;
+        let opened = self.files(&place)?.open_file(place.path.as_ref());
+        Ok(File(opened.map_err(|error| named(ErrorKind::FileOpen, &error))?))
+    }
+
+    /// Uploads a file, or the files of a directory; with `replace`, a file may exist already. Files of more than 8 MiB are sent in
+    /// parts, and readers find the old file until all are there.
+    ///
+    /// Without `replace`, one that another process creates at the same time is not replaced, either, unless the file has more than
+    /// 8 MiB: stores have no condition for those. A directory is never replaced.
+    ///
+    /// ```
+    /// # let dir = tempfile::tempdir()?;
+    /// # let (path, copy) = (dir.path().join("a.b2nd"), dir.path().join("copy.b2nd"));
+    /// use blosc2::{Array, remote::Client};
+    ///
+    /// Array::<u8>::builder([10]).create_from(&path, &[7; 10])?;
+    /// let url = format!("file://{}", copy.display());
+    /// Client::new().upload(&path, &url, false)?;
+    /// assert_eq!(Array::<u8>::open_url(&url)?.read(..)?, [7; 10]);
+    /// assert!(Client::new().upload(&path, &url, false).is_err());
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `FileWrite` with the cause: `AlreadyExists`; `Unsupported` for stores that do not know the condition; a local file that changes
+    /// meanwhile; errors of the server or the network. Nothing is changed then, unless the error says that the store has not confirmed.
+    pub fn upload(&self, path: impl AsRef<Path>, url: &str, replace: bool) -> Result<()> {
+        let place = Place::parse(url)?;
+        let (connection, commits) = self.connections(&place)?;
+        let sent = write::upload(connection, commits, path.as_ref().to_owned(), place.path, replace);
+        sent.map_err(|error| named(ErrorKind::FileWrite, &error))
+    }
+
+    /// Appends a chunk to a super-chunk in a directory. Any number of writers may do so at the same time: none of the chunks is lost.
+    ///
+    /// The chunk becomes an object of its own, and then the index is replaced, if it has not changed meanwhile; else all is done again.
+    ///
+    /// ```no_run
+    /// blosc2::remote::Client::new().append("s3://bucket/log.b2frame", b"a chunk")?;
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`SuperChunk::append`], and of [`upload`](Self::upload); `Unsupported` for stores without conditions: web servers and
+    /// local directories.
+    pub fn append(&self, url: &str, content: &[u8]) -> Result<()> {
+        self.change(url, |copy| copy.open()?.append(content).map(|_| ()))
+    }
+
+    /// Appends items to an array in a directory, as [`Array::append`] does, with the guarantees of [`append`](Self::append).
+    ///
+    /// ```no_run
+    /// // One more row of a matrix with 1000 columns.
+    /// blosc2::remote::Client::new().append_items("s3://bucket/matrix.b2nd", 0, &[7.5_f32; 1000])?;
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`Array::append`] and of [`append`](Self::append).
+    pub fn append_items<T: Element>(&self, url: &str, axis: usize, items: &[T]) -> Result<()> {
+        self.change(url, |copy| {
+            let mut array = Array::<T>::try_from(copy.open_array()?)?;
+            if let (Some(&extent), Some(&chunk)) = (array.shape().get(axis), array.chunkshape().get(axis)) {
+                // The last chunks along the axis may have place for items.
+                let mut ranges: Vec<_> = array.shape().iter().map(|&extent| 0..extent).collect();
+                ranges[axis].start = extent - extent % u64::from(chunk).max(1);
+                copy.fetch(&array, &ranges)?;
+            }
+            array.append(axis, items)
+        })
+    }
+
+    /// Overwrites a part of an array in a directory, with the guarantees of [`append`](Self::append).
+    ///
+    /// ```no_run
+    /// blosc2::remote::Client::new().write_items("s3://bucket/matrix.b2nd", (3, ..), &[7.5_f32; 1000])?;
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`Array::write`] and of [`append`](Self::append).
+    pub fn write_items<T: Element>(&self, url: &str, ranges: impl Ranges, items: &[T]) -> Result<()> {
+        self.change(url, |copy| {
+            let mut array = Array::<T>::try_from(copy.open_array()?)?;
+            let mut axes = Axes::new(array.shape());
+            axes.select(&ranges)?;
+            copy.fetch(&array, axes.ranges())?;
+            array.write(&ranges, items)
+        })
+    }
+
+    /// Changes a directory.
+    fn change(&self, url: &str, change: impl Fn(&write::Copy<'_>) -> Result<()>) -> Result<()> {
+        let place = Place::parse(url)?;
+        let (connection, commits) = self.connections(&place)?;
+        write::change(&connection, &commits, &place.path, change)
+    }
+
+    /// Returns the connection for writing, and one that does not repeat requests.
+    fn connections(&self, place: &Place) -> Result<(Arc<Connection>, Arc<Connection>)> {
+        let mut once = self.settings.clone();
+        once.has_retries = false;
+        let connect = |settings| Connection::new(place, settings, &self.counts).map(Arc::new);
+        Ok((connect(&self.settings)?, connect(&once)?))
+    }
+
+    fn files(&self, place: &Place) -> Result<RemoteFiles> {
+        let connection = Connection::new(place, &self.settings, &self.counts)?;
+        Ok(RemoteFiles::new(connection, self.pages.clone()))
+    }
+
     /// Opens a file; a directory if the URL ends with a slash, or names no file.
     fn open<R>(
         &self,
@@ -214,11 +376,8 @@ impl Client {
         open: impl Fn(Arc<dyn Source>, &str, bool) -> blosc2_core::Result<R>,
     ) -> Result<R> {
         let place = Place::parse(url)?;
-        let store = place.store(&self.settings)?;
-        let names = (place.shown, place.secret);
-        let files =
-            RemoteFiles::new(store, names, self.settings.clone(), self.pages.clone(), self.counts.clone());
-        let (files, name) = (Arc::new(files) as Arc<dyn Source>, place.path.as_ref());
+        let files = Arc::new(self.files(&place)?) as Arc<dyn Source>;
+        let name = place.path.as_ref();
         if !url.ends_with('/') {
             match open(files.clone(), name, false) {
                 Err(error) if is_not_found(&error) => {
@@ -232,90 +391,72 @@ impl Client {
     }
 }
 
+/// A file that is opened for reading its bytes; see [`Client::open_file`].
+///
+/// ```
+/// # let dir = tempfile::tempdir()?;
+/// # let path = dir.path().join("a.txt");
+/// std::fs::write(&path, "a text")?;
+/// let file = blosc2::remote::Client::new().open_file(&format!("file://{}", path.display()))?;
+/// assert_eq!(file.nbytes(), 6);
+/// # Ok::<(), blosc2::Error>(())
+/// ```
+pub struct File(RemoteFile);
+
+impl std::fmt::Debug for File {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("File").field("nbytes", &self.nbytes()).finish_non_exhaustive()
+    }
+}
+
+impl File {
+    /// Returns the length in bytes.
+    ///
+    /// ```
+    /// # let dir = tempfile::tempdir()?;
+    /// # let path = dir.path().join("a.txt");
+    /// std::fs::write(&path, "")?;
+    /// let file = blosc2::remote::Client::new().open_file(&format!("file://{}", path.display()))?;
+    /// assert_eq!(file.nbytes(), 0);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
+    pub fn nbytes(&self) -> u64 {
+        self.0.len()
+    }
+
+    /// Fills `dest` with the bytes from `position` on.
+    ///
+    /// ```
+    /// # let dir = tempfile::tempdir()?;
+    /// # let path = dir.path().join("a.txt");
+    /// std::fs::write(&path, "a text")?;
+    /// let file = blosc2::remote::Client::new().open_file(&format!("file://{}", path.display()))?;
+    /// assert!(file.read_exact_at(2, &mut [0; 5]).is_err());
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `FileRead` for bytes behind the end, with the cause `UnexpectedEof`, and for an error of the server or the network.
+    pub fn read_exact_at(&self, position: u64, dest: &mut [u8]) -> Result<()> {
+        if position.checked_add(dest.len() as u64).is_none_or(|end| end > self.nbytes()) {
+            let text = format!(
+                "the file has {} bytes, {} from {position} were requested",
+                self.nbytes(),
+                dest.len()
+            );
+            return Err(Error::with_cause(ErrorKind::FileRead, text, io::ErrorKind::UnexpectedEof));
+        }
+        self.0.read_exact_at(position, dest).map_err(|error| named(ErrorKind::FileRead, &error))
+    }
+}
+
+/// Returns an error with a cause.
+fn named(kind: ErrorKind, error: &io::Error) -> Error {
+    Error::with_cause(kind, error.to_string(), error.kind())
+}
+
 fn is_not_found(error: &blosc2_core::Error) -> bool {
     error.cause().is_some_and(|cause| cause.kind() == io::ErrorKind::NotFound)
-}
-
-/// A parsed URL.
-struct Place {
-    url: Url,
-    scheme: ObjectStoreScheme,
-    path: Path,
-    /// The URL of the store without a secret, for messages.
-    shown: String,
-    /// The user and the password of the URL.
-    secret: Option<String>,
-}
-
-impl Place {
-    fn parse(text: &str) -> Result<Place> {
-        let url = Url::parse(text).map_err(|error| Error::param(format!("the URL is not valid: {error}")))?;
-        let mut shown = url.clone();
-        // A URL without a host has no user.
-        let _ = shown.set_username("");
-        let _ = shown.set_password(None);
-        let shown = shown[..url::Position::BeforePath].to_owned();
-        if url.query().is_some() || url.fragment().is_some() {
-            return Err(Error::param(format!(
-                "{shown}{}: a URL with `?` or `#` is not supported",
-                url.path()
-            )));
-        }
-        let parsed = ObjectStoreScheme::parse(&url);
-        let (scheme, path) =
-            parsed.map_err(|error| Error::param(format!("{shown}{}: {error}", url.path())))?;
-        let has_secret = url.password().is_some() || !url.username().is_empty();
-        let secret =
-            has_secret.then(|| url[url::Position::BeforeUsername..url::Position::AfterPassword].to_owned());
-        Ok(Place { url, scheme, path, shown, secret })
-    }
-
-    /// Returns the store, with the options of the environment and of the caller.
-    fn store(&self, settings: &Settings) -> Result<Box<dyn ObjectStore>> {
-        let retry = RetryConfig { retry_timeout: settings.time_limit, ..RetryConfig::default() };
-        let has_prefix =
-            |name: &str| ["AWS_", "GOOGLE_", "AZURE_"].iter().any(|prefix| name.starts_with(prefix));
-        let variables = std::env::vars_os()
-            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-            .filter(|(name, _)| has_prefix(name));
-        let mut options: Vec<(String, String)> = variables.collect();
-        if self.url.scheme() == "http" {
-            options.push(("allow_http".to_owned(), "true".to_owned()));
-        }
-        options.push(("timeout".to_owned(), format!("{}ms", settings.time_limit.as_millis().max(1))));
-        options.extend(settings.options.iter().cloned());
-        let named = |name: &str| name.to_ascii_lowercase();
-        macro_rules! build {
-            ($builder:expr) => {{
-                let mut builder = $builder;
-                for (name, value) in &options {
-                    // Options of other stores are ignored.
-                    if let Ok(key) = named(name).parse() {
-                        builder = builder.with_config(key, value);
-                    }
-                }
-                builder.with_retry(retry).build().map(|store| Box::new(store) as Box<dyn ObjectStore>)
-            }};
-        }
-        let url = self.url.as_str();
-        let store = match self.scheme {
-            ObjectStoreScheme::Local => Ok(Box::new(object_store::local::LocalFileSystem::new()) as _),
-            ObjectStoreScheme::AmazonS3 => build!(object_store::aws::AmazonS3Builder::new().with_url(url)),
-            ObjectStoreScheme::GoogleCloudStorage => {
-                build!(object_store::gcp::GoogleCloudStorageBuilder::new().with_url(url))
-            }
-            ObjectStoreScheme::MicrosoftAzure => {
-                build!(object_store::azure::MicrosoftAzureBuilder::new().with_url(url))
-            }
-            ObjectStoreScheme::Http => {
-                build!(
-                    object_store::http::HttpBuilder::new().with_url(&self.url[..url::Position::BeforePath])
-                )
-            }
-            _ => return Err(Error::param(format!("{}: URLs of this kind are not supported", self.shown))),
-        };
-        store.map_err(|error| Error::new(ErrorKind::FileOpen, format!("{}: {error}", self.shown)))
-    }
 }
 
 impl<T: Element> Array<T> {
@@ -364,7 +505,7 @@ mod tests {
         let path = directory.path().join("a.b2nd");
         Array::<u8>::builder([3]).create_from(&path, &[1, 2, 3]).unwrap();
         let client = Client::new();
-        let url = Url::from_file_path(&path).unwrap();
+        let url = url::Url::from_file_path(&path).unwrap();
         let array = client.open_array::<u8>(url.as_str()).unwrap();
         assert_eq!(array.read(..).unwrap(), [1, 2, 3]);
         assert!(Arc::strong_count(&client.counts) > 1);

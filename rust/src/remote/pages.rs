@@ -1,10 +1,13 @@
 //! The pages of remote files in memory.
 
 use lru::LruCache;
+use object_store::ObjectMeta;
+use object_store::path::Path;
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
+use std::time::{Duration, SystemTime};
 
 /// The length of a page in bytes.
 pub(super) const PAGE: u64 = 4096;
@@ -21,7 +24,17 @@ pub(super) struct PageCache {
 struct State {
     recent: LruCache<PageId, Arc<[u8]>>,
     held: Vec<Weak<Pages>>,
+    /// The numbers of files by URL and ETag.
+    numbers: LruCache<(String, String), u64>,
+    next_number: u64,
 }
+
+/// The number of files whose pages are found again when they are opened again.
+const MAX_FILES: usize = 4096;
+
+/// The age from which a file with the same ETag has the same content: servers make ETags from times in seconds, and clocks differ
+/// (RFC 9110, 8.8.2.2).
+const MIN_AGE: Duration = Duration::from_secs(60);
 
 impl PageCache {
     /// Returns a cache for at most `limit` bytes.
@@ -30,7 +43,28 @@ impl PageCache {
         // `LruCache::new` allocates memory for all entries.
         let mut recent = LruCache::unbounded();
         recent.resize(NonZeroUsize::new(count).unwrap_or(NonZeroUsize::MIN));
-        PageCache { state: Mutex::new(State { recent, held: Vec::new() }) }
+        let mut numbers = LruCache::unbounded();
+        numbers.resize(NonZeroUsize::new(MAX_FILES).unwrap_or(NonZeroUsize::MIN));
+        PageCache { state: Mutex::new(State { recent, held: Vec::new(), numbers, next_number: 0 }) }
+    }
+
+    /// Returns the number of a file that was opened: the same as before if it has not changed since, as far as its ETag and its age
+    /// tell.
+    pub(super) fn number_of(&self, place: &str, path: &Path, meta: &ObjectMeta) -> u64 {
+        let mut state = self.lock();
+        let age = SystemTime::now().duration_since(SystemTime::from(meta.last_modified));
+        let tag = meta.e_tag.clone().filter(|tag| !tag.starts_with("W/"));
+        let key =
+            tag.filter(|_| age.is_ok_and(|age| age >= MIN_AGE)).map(|tag| (format!("{place}/{path}"), tag));
+        if let Some(&number) = key.as_ref().and_then(|key| state.numbers.get(key)) {
+            return number;
+        }
+        state.next_number += 1;
+        let number = state.next_number;
+        if let Some(key) = key {
+            state.numbers.push(key, number);
+        }
+        number
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

@@ -198,6 +198,9 @@ pub(crate) struct FrameIndex {
     pub(in crate::frame) checksums: Option<Arc<Checksums>>,
     /// The cached result of [`Offsets::max_number`]; `None` while it is not known.
     cached_max_number: Option<i64>,
+    /// The lowest number of a new chunk file, for a copy of a directory in an object store: each new file gets a number that the store
+    /// has never had. `None` for other frames.
+    pub(in crate::frame) first_new_number: Option<u64>,
 }
 
 /// The information that reverts the change that [`plan_change`] made to an index.
@@ -313,7 +316,8 @@ impl FrameIndex {
     /// Returns a number for a new chunk file: the highest number plus one, as in the reference, but at most `cbytes -
     /// 32`, since the reference does not open a directory with a larger number (`frame.md` 9). Above that limit,
     /// returns the lowest free number, and also for a replacement: otherwise each replacement would raise the numbers.
-    /// `taken` are numbers that are used although the index does not have them.
+    /// `taken` are numbers that are used although the index does not have them. With
+    /// [`first_new_number`](Self::first_new_number), returns a number above all others.
     ///
     /// # Errors
     /// `FileWrite` if no number is left, `MemoryAlloc`.
@@ -325,7 +329,9 @@ impl FrameIndex {
     ) -> Result<u64> {
         let next = u64::try_from(self.max_number()).map_or(0, |highest| highest + 1);
         let next = taken.iter().fold(next, |next, &taken| next.max(taken + 1));
-        let number = if next <= max_chunk_file_number(cbytes) && !is_replacement {
+        let number = if let Some(first) = self.first_new_number {
+            next.max(first)
+        } else if next <= max_chunk_file_number(cbytes) && !is_replacement {
             next
         } else {
             self.offsets.lowest_free_number(taken)?

@@ -55,6 +55,19 @@ impl DiskFrame {
         Ok(Some(StoredBytes { file: name(self.disk.path()), start, end }))
     }
 
+    /// Returns the name of the file that has chunk `nchunk`; `None` for a special chunk.
+    ///
+    /// # Errors
+    /// Those of [`head_of_chunk`](Self::head_of_chunk).
+    pub(crate) fn file_of_chunk(&self, nchunk: usize) -> Result<Option<Arc<str>>> {
+        Ok(self.bytes_of_chunk(nchunk)?.map(|chunk| chunk.file))
+    }
+
+    /// Gives new chunk files numbers that no file has had, from `first` on.
+    pub(crate) fn set_first_new_number(&self, first: u64) {
+        self.inner.write().index.first_new_number = Some(first);
+    }
+
     /// Returns the files of Rust code that the frame is in.
     pub(crate) fn source(&self) -> Option<&dyn Source> {
         self.disk.backend.source()

@@ -138,7 +138,8 @@ impl StagedDirectory {
     }
 
     /// Moves chunks to files with lower numbers, if the numbers are too high for `cbytes` bytes of chunks: C-Blosc2 does
-    /// not open such a directory. A chunk that cannot be read keeps its number. Returns the state before, for
+    /// not open such a directory. A chunk that cannot be read keeps its number, and so do those of a copy of a directory in an object
+    /// store. Returns the state before, for
     /// [`restore_numbers`](Self::restore_numbers), if a number may have changed.
     ///
     /// # Errors
@@ -150,7 +151,8 @@ impl StagedDirectory {
         cbytes: u64,
     ) -> Result<Option<(Offsets, StagedDirectory)>> {
         let limit = plan::max_chunk_file_number(cbytes);
-        if u64::try_from(index.max_number()).is_ok_and(|highest| highest > limit) {
+        let is_changeable = index.first_new_number.is_none();
+        if is_changeable && u64::try_from(index.max_number()).is_ok_and(|highest| highest > limit) {
             let before = (plan::copy_offsets(&index.offsets)?, self.try_clone()?);
             if let Err(error) = self.lower_numbers_above(limit, committed, index) {
                 self.restore_numbers(committed.disk, index, before);

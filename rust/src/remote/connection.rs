@@ -1,0 +1,240 @@
+//! Requests to a store: their time limit, counts, and errors.
+
+use super::place::Place;
+use super::requests::Pace;
+use crate::error::Result;
+use object_store::path::Path;
+use object_store::{
+    GetOptions, GetRange, ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload,
+};
+use once_cell::race::OnceBox;
+use std::fmt;
+use std::io;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, mpsc};
+use std::time::{Duration, Instant};
+
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// A request that a store has answered, for [`Client::on_request`](super::Client::on_request).
+///
+/// ```
+/// let client = blosc2::remote::Client::new().on_request(|request: &blosc2::remote::Request| {
+///     eprintln!("{} {} {:?}: {} bytes", request.method, request.url, request.range, request.nbytes);
+/// });
+/// assert_eq!(client.requests(), 0);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Request {
+    /// `GET`, `PUT`, `POST` or `DELETE`.
+    pub method: &'static str,
+    /// The URL without user, password and options.
+    pub url: String,
+    /// The bytes of the file that were received or sent.
+    pub range: Range<u64>,
+    /// The number of bytes that were received or sent.
+    pub nbytes: u64,
+    /// The time until the last byte.
+    pub time: Duration,
+}
+
+/// A function that gets each request.
+pub(super) type Observer = Arc<dyn Fn(&Request) + Send + Sync>;
+
+/// How requests are made.
+#[derive(Clone)]
+pub(super) struct Settings {
+    /// Names and values of options of the crate `object_store`.
+    pub(super) options: Vec<(String, String)>,
+    /// The time of a request with its repetitions.
+    pub(super) time_limit: Duration,
+    /// The number of requests at a time.
+    pub(super) parallel: usize,
+    /// Whether requests are repeated after errors of the server or the network.
+    pub(super) has_retries: bool,
+    pub(super) observer: Option<Observer>,
+}
+
+impl fmt::Debug for Settings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Values of options may be secrets.
+        let options: Vec<&str> = self.options.iter().map(|(name, _)| name.as_str()).collect();
+        f.debug_struct("Settings")
+            .field("options", &options)
+            .field("time_limit", &self.time_limit)
+            .field("parallel", &self.parallel)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Counts of requests, and of the bytes that they transferred.
+#[derive(Default)]
+pub(super) struct Counts {
+    pub(super) requests: AtomicU64,
+    pub(super) nbytes: AtomicU64,
+}
+
+/// A store.
+pub(super) struct Connection {
+    pub(super) store: Box<dyn ObjectStore>,
+    /// The URL of the store for messages, without a secret, and the secret.
+    pub(super) place: String,
+    secret: Option<String>,
+    pub(super) settings: Settings,
+    counts: Arc<Counts>,
+    pub(super) pace: Mutex<Pace>,
+}
+
+/// Runs a future on threads of this module, and waits for its result.
+pub(super) fn wait<T: Send + 'static>(
+    future: impl Future<Output = io::Result<T>> + Send + 'static,
+) -> io::Result<T> {
+    let (sender, receiver) = mpsc::sync_channel(1);
+    runtime()?.spawn(async move { sender.send(future.await) });
+    receiver.recv().map_err(|_| io::Error::other("a request ended by a panic"))?
+}
+
+/// Returns the runtime of all requests.
+///
+/// # Errors
+/// Those of starting threads, and `Unsupported` in a child of a fork, which has no threads.
+pub(super) fn runtime() -> io::Result<&'static tokio::runtime::Runtime> {
+    static RUNTIME: OnceBox<(u32, tokio::runtime::Runtime)> = OnceBox::new();
+    let (process, runtime) = RUNTIME.get_or_try_init(|| {
+        let mut builder = tokio::runtime::Builder::new_multi_thread();
+        let started = builder.worker_threads(2).thread_name("blosc2-remote").enable_all().build()?;
+        Ok::<_, io::Error>(Box::new((std::process::id(), started)))
+    })?;
+    if *process != std::process::id() {
+        return Err(io::Error::new(
+            io::ErrorKind::Unsupported,
+            "remote files cannot be read after a fork: start the process anew",
+        ));
+    }
+    Ok(runtime)
+}
+
+impl Connection {
+    pub(super) fn new(place: &Place, settings: &Settings, counts: &Arc<Counts>) -> Result<Connection> {
+        Ok(Connection {
+            store: place.store(settings)?,
+            place: place.shown.clone(),
+            secret: place.secret.clone(),
+            settings: settings.clone(),
+            counts: counts.clone(),
+            pace: Mutex::default(),
+        })
+    }
+
+    /// Returns an error of a request.
+    fn error(&self, path: &Path, request: &str, error: &object_store::Error) -> io::Error {
+        use object_store::Error;
+        let (kind, what) = match error {
+            Error::NotFound { .. } => (io::ErrorKind::NotFound, "not found: "),
+            Error::AlreadyExists { .. } => (io::ErrorKind::AlreadyExists, "exists already: "),
+            Error::NotImplemented { .. } | Error::NotSupported { .. } => {
+                (io::ErrorKind::Unsupported, "not supported by this kind of store: ")
+            }
+            Error::PermissionDenied { .. } | Error::Unauthenticated { .. } => {
+                (io::ErrorKind::PermissionDenied, "")
+            }
+            Error::Precondition { .. } => {
+                (io::ErrorKind::ResourceBusy, "the file has changed since it was opened: ")
+            }
+            _ => (io::ErrorKind::Other, ""),
+        };
+        let mut text = error.to_string();
+        if let Some(secret) = &self.secret {
+            text = text.replace(secret.as_str(), "***");
+        }
+        io::Error::new(kind, format!("{request} {}/{path}: {what}{text}", self.place))
+    }
+
+    /// Makes a request within the time limit: `transfer` returns its result, and the bytes of the file that were transferred.
+    ///
+    /// # Errors
+    /// Those of the store; `TimedOut`.
+    pub(super) async fn request<T>(
+        &self,
+        (method, detail): (&'static str, &str),
+        path: &Path,
+        transfer: impl Future<Output = object_store::Result<io::Result<(T, Range<u64>)>>>,
+    ) -> io::Result<T> {
+        self.counts.requests.fetch_add(1, Ordering::Relaxed);
+        let (started, limit) = (Instant::now(), self.settings.time_limit);
+        let name = format!("{method}{detail}");
+        let (result, range) = match tokio::time::timeout(limit, transfer).await {
+            Ok(Ok(result)) => result?,
+            Ok(Err(error)) => return Err(self.error(path, &name, &error)),
+            Err(_) => {
+                let text = format!("{name} {}/{path}: no answer in {} s", self.place, limit.as_secs_f64());
+                return Err(io::Error::new(io::ErrorKind::TimedOut, text));
+            }
+        };
+        let (nbytes, time) = (range.end - range.start, started.elapsed());
+        lock(&self.pace).note(nbytes, time.as_secs_f64());
+        self.counts.nbytes.fetch_add(nbytes, Ordering::Relaxed);
+        if let Some(observer) = &self.settings.observer {
+            observer(&Request { method, url: format!("{}/{path}", self.place), range, nbytes, time });
+        }
+        Ok(result)
+    }
+
+    /// Requests a part of a file, or all of it. Returns the properties of the file, the start of the bytes, and the bytes.
+    pub(super) async fn get(
+        &self,
+        path: &Path,
+        range: Option<GetRange>,
+        known: Option<&ObjectMeta>,
+    ) -> io::Result<(ObjectMeta, u64, Vec<u8>)> {
+        let detail = range.as_ref().map(|range| format!(" ({range})")).unwrap_or_default();
+        let mut options = GetOptions { range, ..GetOptions::default() };
+        // `If-Match` needs a strong validator.
+        options.if_match = known.and_then(|meta| meta.e_tag.clone()).filter(|tag| !tag.starts_with("W/"));
+        let transfer = async {
+            let response = self.store.get_opts(path, options).await?;
+            let (meta, range) = (response.meta.clone(), response.range.clone());
+            if known.is_some_and(|known| is_changed(known, &meta)) {
+                let text =
+                    format!("GET{detail} {}/{path}: the file has changed since it was opened", self.place);
+                return Ok(Err(io::Error::new(io::ErrorKind::ResourceBusy, text)));
+            }
+            let bytes = response.bytes().await?;
+            if bytes.len() as u64 != range.end - range.start {
+                let (got, expected) = (bytes.len(), range.end - range.start);
+                let text = format!("GET{detail} {}/{path}: {got} bytes, expected {expected}", self.place);
+                return Ok(Err(io::Error::new(io::ErrorKind::UnexpectedEof, text)));
+            }
+            Ok(Ok(((meta, range.start, bytes.to_vec()), range)))
+        };
+        self.request(("GET", &detail), path, transfer).await
+    }
+
+    /// Writes a file, under the condition of `mode`.
+    pub(super) async fn put(&self, path: &Path, bytes: Vec<u8>, mode: PutMode) -> io::Result<()> {
+        let (len, options) = (bytes.len() as u64, PutOptions::from(mode));
+        let transfer = async {
+            self.store.put_opts(path, PutPayload::from(bytes), options).await?;
+            Ok(Ok(((), 0..len)))
+        };
+        self.request(("PUT", ""), path, transfer).await
+    }
+
+    /// Removes a file.
+    pub(super) async fn delete(&self, path: &Path) -> io::Result<()> {
+        let transfer = async {
+            self.store.delete(path).await?;
+            Ok(Ok(((), 0..0)))
+        };
+        self.request(("DELETE", ""), path, transfer).await
+    }
+}
+
+/// Returns whether a file is not the one with the properties `known`.
+pub(super) fn is_changed(known: &ObjectMeta, meta: &ObjectMeta) -> bool {
+    known.size != meta.size || known.e_tag != meta.e_tag || known.last_modified != meta.last_modified
+}

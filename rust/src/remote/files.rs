@@ -1,0 +1,233 @@
+//! The files of a store, for reading.
+
+use super::connection::{Connection, is_changed, lock, runtime, wait};
+use super::pages::{PAGE, PageCache};
+use super::requests::merge;
+use blosc2_core::rust_api::schunk::{FilePart, Source, SourceFile};
+use futures_util::StreamExt;
+use object_store::path::Path;
+use object_store::{GetRange, ObjectMeta};
+use std::collections::HashMap;
+use std::io;
+use std::ops::Range;
+use std::sync::{Arc, Mutex};
+
+/// The bytes that are read with the length of a file: its end, and its start.
+const TAIL: u64 = 64 << 10;
+const HEAD: u64 = 4 << 10;
+/// The number of bytes that are read at least where no plan has fetched them.
+const READ_AHEAD: u64 = 16 << 10;
+
+/// The files of a store.
+pub(super) struct RemoteFiles(Arc<Files>);
+
+struct Files {
+    connection: Connection,
+    pages: Arc<PageCache>,
+    opened: Mutex<HashMap<Arc<str>, Arc<FileState>>>,
+}
+
+/// A file that was opened.
+struct FileState {
+    path: Path,
+    meta: ObjectMeta,
+    /// The number of the file in the cache of pages.
+    number: u64,
+}
+
+/// A file, with the store that it is in.
+pub(super) struct RemoteFile {
+    files: Arc<Files>,
+    state: Arc<FileState>,
+}
+
+impl Files {
+    /// Opens a file, of which the part `wanted` is read next; without it, its end and its start.
+    async fn open(&self, name: &Arc<str>, wanted: Option<Range<u64>>) -> io::Result<Arc<FileState>> {
+        let path =
+            Path::parse(&**name).map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
+        let parts = match wanted {
+            // A store that does not know ends of files states the length with other bytes.
+            None => {
+                let tail = self.connection.get(&path, Some(GetRange::Suffix(TAIL)), None);
+                let head = self.connection.get(&path, Some(GetRange::Bounded(0..HEAD)), None);
+                let (tail, head) = futures_util::join!(tail, head);
+                let head = head?;
+                match tail {
+                    Ok(tail) => vec![tail, head],
+                    Err(_) => {
+                        let start = head.0.size.saturating_sub(TAIL) / PAGE * PAGE;
+                        let range = Some(GetRange::Bounded(start..head.0.size));
+                        vec![self.connection.get(&path, range, Some(&head.0)).await?, head]
+                    }
+                }
+            }
+            Some(range) if range.end == u64::MAX => vec![self.connection.get(&path, None, None).await?],
+            Some(range) => {
+                let range = range.start / PAGE * PAGE..range.end.max(HEAD).div_ceil(PAGE) * PAGE;
+                vec![self.connection.get(&path, Some(GetRange::Bounded(range)), None).await?]
+            }
+        };
+        let meta = parts[0].0.clone();
+        if let Some((other, ..)) = parts.get(1)
+            && is_changed(other, &meta)
+        {
+            return Err(io::Error::other(format!(
+                "{}/{path} has changed while it was opened",
+                self.connection.place
+            )));
+        }
+        let number = self.pages.number_of(&self.connection.place, &path, &meta);
+        for (_, start, bytes) in parts {
+            // The first page may be incomplete.
+            let skipped = start.next_multiple_of(PAGE) - start;
+            if let Some(bytes) = bytes.get(usize::try_from(skipped).unwrap_or(usize::MAX)..) {
+                self.pages.add(
+                    number,
+                    start + skipped,
+                    whole_pages(bytes, start + skipped, meta.size),
+                    &mut HashMap::new(),
+                );
+            }
+        }
+        let file = Arc::new(FileState { path, meta, number });
+        Ok(lock(&self.opened).entry(name.clone()).or_insert(file).clone())
+    }
+
+    fn state(&self, name: &str) -> Option<Arc<FileState>> {
+        lock(&self.opened).get(name).cloned()
+    }
+
+    /// Fetches the missing pages of parts of files. Returns all of their pages.
+    async fn fetch(self: Arc<Self>, parts: Vec<FilePart>) -> io::Result<Box<dyn Send>> {
+        let parallel = self.connection.settings.parallel;
+        let mut by_file: HashMap<Arc<str>, Vec<Range<u64>>> = HashMap::new();
+        for FilePart { file, range } in parts {
+            by_file.entry(file).or_default().push(range);
+        }
+        let opened = by_file.into_iter().map(|(name, ranges)| {
+            let files = self.clone();
+            async move {
+                let file = match files.state(&name) {
+                    Some(file) => file,
+                    None => files.open(&name, ranges.first().cloned()).await?,
+                };
+                Ok::<_, io::Error>((file, ranges))
+            }
+        });
+        let opened: Vec<_> = futures_util::stream::iter(opened).buffer_unordered(parallel).collect().await;
+        let (gap, mut held, mut requests) = (lock(&self.connection.pace).gap(), HashMap::new(), Vec::new());
+        for file in opened {
+            let (file, ranges) = file?;
+            let mut missing = Vec::new();
+            for range in ranges {
+                let range = range.start..range.end.min(file.meta.size);
+                self.pages.visit(file.number, &range, |page, bytes| match bytes {
+                    Some(bytes) => drop(held.insert((file.number, page), bytes.into())),
+                    None => missing.push(page * PAGE..(page + 1) * PAGE),
+                });
+            }
+            let merged = merge(missing, gap, file.meta.size);
+            requests.extend(merged.into_iter().map(|range| (file.clone(), range)));
+        }
+        let connection = &self.connection;
+        let responses = requests.into_iter().map(|(file, range)| async move {
+            let bounds = Some(GetRange::Bounded(range.clone()));
+            let (_, _, bytes) = connection.get(&file.path, bounds, Some(&file.meta)).await?;
+            Ok::<_, io::Error>((file, range.start, bytes))
+        });
+        let mut responses = futures_util::stream::iter(responses).buffer_unordered(parallel);
+        while let Some(response) = responses.next().await {
+            let (file, start, bytes) = response?;
+            self.pages.add(file.number, start, &bytes, &mut held);
+        }
+        Ok(Box::new(self.pages.hold(held)))
+    }
+}
+
+/// Returns the bytes without an incomplete page at the end, unless the file ends there.
+fn whole_pages(bytes: &[u8], start: u64, size: u64) -> &[u8] {
+    let end = start + bytes.len() as u64;
+    let excess = if end == size { 0 } else { end % PAGE };
+    &bytes[..bytes.len() - usize::try_from(excess).unwrap_or(0).min(bytes.len())]
+}
+
+impl RemoteFile {
+    /// Copies the bytes from `position` on from pages in memory. Returns the pages that are missing.
+    fn copy(&self, position: u64, dest: &mut [u8]) -> Vec<Range<u64>> {
+        let end = position + dest.len() as u64;
+        let mut missing = Vec::new();
+        self.files.pages.visit(self.state.number, &(position..end), |page, bytes| {
+            let at = page * PAGE;
+            let part = at.max(position)..(at + PAGE).min(end);
+            let within = |start: u64| (part.start - start) as usize..(part.end - start) as usize;
+            match bytes.and_then(|bytes| bytes.get(within(at))) {
+                Some(bytes) => dest[within(position)].copy_from_slice(bytes),
+                None => missing.push(at..at + PAGE),
+            }
+        });
+        missing
+    }
+}
+
+impl SourceFile for RemoteFile {
+    fn len(&self) -> u64 {
+        self.state.meta.size
+    }
+
+    fn read_exact_at(&self, position: u64, dest: &mut [u8]) -> io::Result<()> {
+        // In a child of a fork, the lock of the pages may be held for ever.
+        runtime()?;
+        let missing = self.copy(position, dest);
+        let (Some(first), Some(last)) = (missing.first(), missing.last()) else { return Ok(()) };
+        // The pages that are there already are held, too.
+        let range = position..last.end.max(first.start + READ_AHEAD);
+        let part = FilePart { file: self.state.path.as_ref().into(), range };
+        let held = wait(self.files.clone().fetch(vec![part]))?;
+        let missing = self.copy(position, dest);
+        drop(held);
+        match missing.first() {
+            None => Ok(()),
+            Some(page) => Err(io::Error::new(
+                io::ErrorKind::UnexpectedEof,
+                format!("{}/{} has no bytes at {}", self.files.connection.place, self.state.path, page.start),
+            )),
+        }
+    }
+}
+
+impl RemoteFiles {
+    pub(super) fn new(connection: Connection, pages: Arc<PageCache>) -> RemoteFiles {
+        RemoteFiles(Arc::new(Files { connection, pages, opened: Mutex::default() }))
+    }
+
+    /// Opens a file.
+    ///
+    /// # Errors
+    /// Those of [`Source::open`].
+    pub(super) fn open_file(&self, name: &str) -> io::Result<RemoteFile> {
+        runtime()?;
+        let files = self.0.clone();
+        let state = match files.state(name) {
+            Some(state) => state,
+            None => {
+                let (files, name): (_, Arc<str>) = (files.clone(), name.into());
+                wait(async move { files.open(&name, None).await })?
+            }
+        };
+        Ok(RemoteFile { files, state })
+    }
+}
+
+impl Source for RemoteFiles {
+    fn open(&self, name: &str) -> io::Result<Arc<dyn SourceFile>> {
+        Ok(Arc::new(self.open_file(name)?))
+    }
+
+    fn fetch(&self, parts: Vec<FilePart>) -> io::Result<Box<dyn Send>> {
+        if parts.is_empty() {
+            return Ok(Box::new(()));
+        }
+        wait(self.0.clone().fetch(parts))
+    }
+}
