@@ -5,7 +5,7 @@ use super::requests::Pace;
 use crate::error::Result;
 use object_store::path::Path;
 use object_store::{
-    GetOptions, GetRange, ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload,
+    Attributes, GetOptions, GetRange, ObjectMeta, ObjectStore, ObjectStoreExt, PutOptions, PutPayload,
 };
 use once_cell::race::OnceBox;
 use std::fmt;
@@ -57,6 +57,9 @@ pub(super) struct Settings {
     /// Whether requests are repeated after errors of the server or the network.
     pub(super) has_retries: bool,
     pub(super) observer: Option<Observer>,
+    /// A store for all URLs.
+    #[cfg(test)]
+    pub(super) store: Option<Arc<dyn ObjectStore>>,
 }
 
 impl fmt::Debug for Settings {
@@ -76,6 +79,15 @@ impl fmt::Debug for Settings {
 pub(super) struct Counts {
     pub(super) requests: AtomicU64,
     pub(super) nbytes: AtomicU64,
+}
+
+/// Bytes of a file.
+pub(super) struct Response {
+    pub(super) meta: ObjectMeta,
+    pub(super) attributes: Attributes,
+    /// The position of the bytes in the file.
+    pub(super) start: u64,
+    pub(super) bytes: Vec<u8>,
 }
 
 /// A store.
@@ -184,13 +196,13 @@ impl Connection {
         Ok(result)
     }
 
-    /// Requests a part of a file, or all of it. Returns the properties of the file, the start of the bytes, and the bytes.
+    /// Requests a part of a file, or all of it.
     pub(super) async fn get(
         &self,
         path: &Path,
         range: Option<GetRange>,
         known: Option<&ObjectMeta>,
-    ) -> io::Result<(ObjectMeta, u64, Vec<u8>)> {
+    ) -> io::Result<Response> {
         let detail = range.as_ref().map(|range| format!(" ({range})")).unwrap_or_default();
         let mut options = GetOptions { range, ..GetOptions::default() };
         // `If-Match` needs a strong validator.
@@ -198,6 +210,7 @@ impl Connection {
         let transfer = async {
             let response = self.store.get_opts(path, options).await?;
             let (meta, range) = (response.meta.clone(), response.range.clone());
+            let attributes = response.attributes.clone();
             if known.is_some_and(|known| is_changed(known, &meta)) {
                 let text =
                     format!("GET{detail} {}/{path}: the file has changed since it was opened", self.place);
@@ -209,14 +222,19 @@ impl Connection {
                 let text = format!("GET{detail} {}/{path}: {got} bytes, expected {expected}", self.place);
                 return Ok(Err(io::Error::new(io::ErrorKind::UnexpectedEof, text)));
             }
-            Ok(Ok(((meta, range.start, bytes.to_vec()), range)))
+            Ok(Ok((Response { meta, attributes, start: range.start, bytes: bytes.to_vec() }, range)))
         };
         self.request(("GET", &detail), path, transfer).await
     }
 
-    /// Writes a file, under the condition of `mode`.
-    pub(super) async fn put(&self, path: &Path, bytes: Vec<u8>, mode: PutMode) -> io::Result<()> {
-        let (len, options) = (bytes.len() as u64, PutOptions::from(mode));
+    /// Writes a file, under the condition of `options`.
+    pub(super) async fn put(
+        &self,
+        path: &Path,
+        bytes: Vec<u8>,
+        options: impl Into<PutOptions>,
+    ) -> io::Result<()> {
+        let (len, options) = (bytes.len() as u64, options.into());
         let transfer = async {
             self.store.put_opts(path, PutPayload::from(bytes), options).await?;
             Ok(Ok(((), 0..len)))

@@ -1,6 +1,6 @@
 //! The files of a store, for reading.
 
-use super::connection::{Connection, is_changed, lock, runtime, wait};
+use super::connection::{Connection, Response, is_changed, lock, runtime, wait};
 use super::pages::{PAGE, PageCache};
 use super::requests::merge;
 use blosc2_core::rust_api::schunk::{FilePart, Source, SourceFile};
@@ -56,9 +56,9 @@ impl Files {
                 match tail {
                     Ok(tail) => vec![tail, head],
                     Err(_) => {
-                        let start = head.0.size.saturating_sub(TAIL) / PAGE * PAGE;
-                        let range = Some(GetRange::Bounded(start..head.0.size));
-                        vec![self.connection.get(&path, range, Some(&head.0)).await?, head]
+                        let start = head.meta.size.saturating_sub(TAIL) / PAGE * PAGE;
+                        let range = Some(GetRange::Bounded(start..head.meta.size));
+                        vec![self.connection.get(&path, range, Some(&head.meta)).await?, head]
                     }
                 }
             }
@@ -68,8 +68,8 @@ impl Files {
                 vec![self.connection.get(&path, Some(GetRange::Bounded(range)), None).await?]
             }
         };
-        let meta = parts[0].0.clone();
-        if let Some((other, ..)) = parts.get(1)
+        let meta = parts[0].meta.clone();
+        if let Some(Response { meta: other, .. }) = parts.get(1)
             && is_changed(other, &meta)
         {
             return Err(io::Error::other(format!(
@@ -78,7 +78,7 @@ impl Files {
             )));
         }
         let number = self.pages.number_of(&self.connection.place, &path, &meta);
-        for (_, start, bytes) in parts {
+        for Response { start, bytes, .. } in parts {
             // The first page may be incomplete.
             let skipped = start.next_multiple_of(PAGE) - start;
             if let Some(bytes) = bytes.get(usize::try_from(skipped).unwrap_or(usize::MAX)..) {
@@ -133,8 +133,8 @@ impl Files {
         let connection = &self.connection;
         let responses = requests.into_iter().map(|(file, range)| async move {
             let bounds = Some(GetRange::Bounded(range.clone()));
-            let (_, _, bytes) = connection.get(&file.path, bounds, Some(&file.meta)).await?;
-            Ok::<_, io::Error>((file, range.start, bytes))
+            let response = connection.get(&file.path, bounds, Some(&file.meta)).await?;
+            Ok::<_, io::Error>((file, range.start, response.bytes))
         });
         let mut responses = futures_util::stream::iter(responses).buffer_unordered(parallel);
         while let Some(response) = responses.next().await {

@@ -86,6 +86,8 @@ impl Client {
             parallel: 16,
             has_retries: true,
             observer: None,
+            #[cfg(test)]
+            store: None,
         };
         Client { settings, pages: Arc::new(PageCache::new(64 << 20)), counts: Arc::default() }
     }

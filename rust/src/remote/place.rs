@@ -42,6 +42,10 @@ impl Place {
 
     /// Returns the store, with the options of the environment and of the caller.
     pub(super) fn store(&self, settings: &Settings) -> Result<Box<dyn ObjectStore>> {
+        #[cfg(test)]
+        if let Some(store) = &settings.store {
+            return Ok(Box::new(store.clone()));
+        }
         let mut retry = RetryConfig { retry_timeout: settings.time_limit, ..RetryConfig::default() };
         if !settings.has_retries {
             retry.max_retries = 0;

@@ -4,14 +4,22 @@
 //! copy -> change -> new chunk files -> objects of new names -> index file, if the one in the store is still the same. If it is not, the
 //! new objects are removed and the change is made again.
 
-use super::connection::{Connection, wait};
+#[cfg(test)]
+mod tests;
+
+use super::connection::{Connection, Response, wait};
 use crate::array::AnyArray;
 use crate::error::{Error, ErrorKind, Result};
 use crate::options::{Durability, OpenOptions};
 use crate::super_chunk::SuperChunk;
+use blosc2_core::rust_api::schunk::SuperChunkRef;
 use futures_util::{StreamExt, TryStreamExt};
 use object_store::path::Path;
-use object_store::{MultipartUpload, ObjectMeta, ObjectStoreExt, PutMode, PutPayload, UpdateVersion};
+use object_store::{
+    Attribute, Attributes, GetRange, MultipartUpload, ObjectStoreExt, PutMode, PutOptions, PutPayload,
+    UpdateVersion,
+};
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::io::{self, Read};
@@ -27,6 +35,8 @@ const PART: u64 = 8 << 20;
 const MAX_PARTS: u64 = 10_000;
 /// The number of parts or chunks that are in memory at a time.
 const PARTS_IN_MEMORY: usize = 4;
+/// The length of a chunk's header in bytes.
+const HEADER: u64 = 32;
 /// How often a change is made again after another writer has changed the directory.
 const MAX_ATTEMPTS: u32 = 32;
 
@@ -227,34 +237,62 @@ enum Commit {
     Unknown(io::Error),
 }
 
-/// Writes an index file, if the one in the store is still that of `old`, or if there is none yet. `connection` does not repeat requests, so
-/// that a refusal means that nothing was written.
-async fn commit(connection: &Connection, path: &Path, bytes: &[u8], old: Option<&ObjectMeta>) -> Commit {
-    let mode = || match old {
+/// The names of the last changes of a directory, which are an attribute of its index file: a writer whose request was not answered
+/// finds there whether it was carried out.
+const CHANGES: Attribute = Attribute::Metadata(Cow::Borrowed("blosc2changes"));
+/// The number of names that are kept.
+const MAX_CHANGES: usize = 32;
+
+/// Returns a name that no other change has.
+fn new_name() -> String {
+    use std::hash::{BuildHasher, RandomState};
+    format!("{:016x}", RandomState::new().hash_one((std::process::id(), std::time::SystemTime::now())))
+}
+
+/// Returns the names of changes in the attributes of an index file.
+fn names_of_changes(file: &Response) -> Vec<String> {
+    let names = file.attributes.get(&CHANGES).map(|names| names.split('-').map(str::to_owned).collect());
+    names.unwrap_or_default()
+}
+
+/// Writes an index file, if the one in the store is still `old`, or if there is none yet. `connection` does not repeat requests.
+async fn commit(connection: &Connection, path: &Path, bytes: &[u8], old: Option<&Response>) -> Commit {
+    let mode = match old.map(|old| &old.meta) {
         Some(meta) => {
             PutMode::Update(UpdateVersion { e_tag: meta.e_tag.clone(), version: meta.version.clone() })
         }
         None => PutMode::Create,
     };
-    let mut is_refusal_definite = true;
-    let mut wait = Duration::from_millis(50);
+    let (name, mut names) = (new_name(), old.map(names_of_changes).unwrap_or_default());
+    names.push(name.clone());
+    let names = names[names.len().saturating_sub(MAX_CHANGES)..].join("-");
+    let attributes = Attributes::from_iter([(CHANGES, names)]);
+    let mut is_first = true;
+    let mut delay = Duration::from_millis(50);
     for _ in 0..6 {
-        let Err(error) = connection.put(path, bytes.to_vec(), mode()).await else { return Commit::Done };
-        let is_refused = matches!(error.kind(), io::ErrorKind::AlreadyExists | io::ErrorKind::ResourceBusy);
+        let options =
+            PutOptions { mode: mode.clone(), attributes: attributes.clone(), ..PutOptions::default() };
+        let Err(error) = connection.put(path, bytes.to_vec(), options).await else { return Commit::Done };
         match error.kind() {
-            io::ErrorKind::Unsupported | io::ErrorKind::PermissionDenied => return Commit::Failed(error),
-            _ if is_refused && is_refusal_definite => return Commit::Conflict(error),
-            _ => is_refusal_definite = false,
+            io::ErrorKind::Unsupported | io::ErrorKind::PermissionDenied if is_first => {
+                return Commit::Failed(error);
+            }
+            io::ErrorKind::AlreadyExists | io::ErrorKind::ResourceBusy if is_first => {
+                return Commit::Conflict(error);
+            }
+            // The answer did not arrive, or is that of a busy store: the request may have been carried out, or still be.
+            _ => is_first = false,
         }
-        // An answer that did not arrive, or that of a busy store.
         match connection.get(path, None, None).await {
-            Ok((_, _, now)) if now == bytes => return Commit::Done,
-            Ok((meta, ..)) if old.is_some_and(|old| old.e_tag == meta.e_tag) => {}
+            Ok(now) if names_of_changes(&now).contains(&name) => return Commit::Done,
+            Ok(now) if old.is_some_and(|old| old.meta.e_tag == now.meta.e_tag) => {}
             Err(missing) if missing.kind() == io::ErrorKind::NotFound && old.is_none() => {}
-            _ => return Commit::Unknown(error),
+            // The condition is not true any more, for a request that is still under way, either.
+            Ok(now) if !names_of_changes(&now).is_empty() => return Commit::Conflict(error),
+            _ => break,
         }
-        tokio::time::sleep(wait).await;
-        wait *= 2;
+        tokio::time::sleep(delay).await;
+        delay *= 2;
     }
     Commit::Unknown(other(format!("{}/{path}: the store has not confirmed the change", connection.place)))
 }
@@ -310,15 +348,24 @@ impl Copy<'_> {
     /// Opens the super-chunk.
     pub(super) fn open(&self) -> Result<SuperChunk> {
         let schunk = self.options().open(self.path())?;
-        schunk.core().set_first_new_chunk_file(self.first_new);
+        self.prepare(schunk.core())?;
         Ok(schunk)
     }
 
     /// Opens the array.
     pub(super) fn open_array(&self) -> Result<AnyArray> {
         let array = self.options().open_any_array(self.path())?;
-        array.core().schunk()?.set_first_new_chunk_file(self.first_new);
+        self.prepare(array.core().schunk()?)?;
         Ok(array)
+    }
+
+    /// Prepares the changes of a super-chunk. Appending reads the header of the last chunk.
+    fn prepare(&self, schunk: SuperChunkRef<'_>) -> Result<()> {
+        schunk.set_first_new_chunk_file(self.first_new);
+        match schunk.nchunks().checked_sub(1) {
+            Some(last) => self.fetch_files(schunk.file_of_chunk(last)?, Some(GetRange::Bounded(0..HEADER))),
+            None => Ok(()),
+        }
     }
 
     /// The changes of this level are new chunk files.
@@ -328,23 +375,25 @@ impl Copy<'_> {
 
     /// Fetches the chunks of a box.
     pub(super) fn fetch(&self, array: &AnyArray, ranges: &[Range<u64>]) -> Result<()> {
-        let files = array.core().files_of_box(ranges)?;
-        let names = files.iter().filter_map(|file| Some(file.rsplit_once('/')?.1.to_owned()));
+        self.fetch_files(array.core().files_of_box(ranges)?, None)
+    }
+
+    /// Fetches files, or a part of each.
+    fn fetch_files(&self, files: impl IntoIterator<Item = Arc<str>>, range: Option<GetRange>) -> Result<()> {
+        let names = files.into_iter().filter_map(|file| Some(file.rsplit_once('/')?.1.to_owned()));
         let names: BTreeSet<String> = names.collect();
         let (connection, dest, path) = (self.connection.clone(), self.dest.clone(), self.path());
-        let missing = names.clone();
+        self.fetched.borrow_mut().extend(names.iter().cloned());
         let fetched = wait(async move {
-            let requests = missing.into_iter().map(|name| {
-                let (connection, target) = (&connection, path.join(&name));
+            let requests = names.into_iter().map(|name| {
+                let (connection, target, range) = (&connection, path.join(&name), range.clone());
                 let source = dest.clone().join(name);
-                async move { std::fs::write(target, connection.get(&source, None, None).await?.2) }
+                async move { std::fs::write(target, connection.get(&source, range, None).await?.bytes) }
             });
             let parallel = connection.settings.parallel;
             futures_util::stream::iter(requests).buffer_unordered(parallel).try_collect::<()>().await
         });
-        fetched.map_err(|error| failed(&error))?;
-        self.fetched.borrow_mut().extend(names);
-        Ok(())
+        fetched.map_err(|error| failed(&error))
     }
 }
 
@@ -364,12 +413,11 @@ pub(super) fn change(
     let mut first_new = 0;
     for attempt in 0..MAX_ATTEMPTS {
         let (reader, path) = (connection.clone(), index_path.clone());
-        let (old, _, old_index) =
-            wait(async move { reader.get(&path, None, None).await }).map_err(|error| failed(&error))?;
+        let old = wait(async move { reader.get(&path, None, None).await }).map_err(|error| failed(&error))?;
         let directory = tempfile::tempdir().map_err(|error| failed(&error))?;
         let copy = Copy { connection, dest, directory, first_new, fetched: RefCell::default() };
         let write = std::fs::create_dir(copy.path())
-            .and_then(|()| std::fs::write(copy.path().join(INDEX), &old_index));
+            .and_then(|()| std::fs::write(copy.path().join(INDEX), &old.bytes));
         write.map_err(|error| failed(&error))?;
         change(&copy)?;
         let sent = send(&copy, commits.clone(), index_path.clone(), old).map_err(|error| failed(&error))?;
@@ -398,7 +446,7 @@ enum Sent {
 }
 
 /// Sends the new chunk files of a copy, and then its index file.
-fn send(copy: &Copy<'_>, commits: Arc<Connection>, index_path: Path, old: ObjectMeta) -> io::Result<Sent> {
+fn send(copy: &Copy<'_>, commits: Arc<Connection>, index_path: Path, old: Response) -> io::Result<Sent> {
     let (connection, dest, source) = (copy.connection.clone(), copy.dest.clone(), copy.path());
     let index = std::fs::read(source.join(INDEX))?;
     let (names, fetched) = (chunk_files(&source)?, copy.fetched.take());
