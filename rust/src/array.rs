@@ -612,6 +612,14 @@ impl SharedReader {
         T::fill_from(&mut items, |bytes| Ok(self.0.read_box(ranges, bytes)?))?;
         Ok(items)
     }
+
+    /// Returns the items at all combinations of the coordinates in `lists`.
+    pub(crate) fn select_items<T: Element>(&self, lists: &[Vec<u64>]) -> Result<Vec<T>> {
+        let nitems = lists.iter().try_fold(1usize, |n, list| n.checked_mul(list.len()));
+        let mut items = vec_of(nitems.unwrap_or(usize::MAX))?;
+        T::fill_from(&mut items, |bytes| Ok(self.0.read_orthogonal(lists, bytes)?))?;
+        Ok(items)
+    }
 }
 
 /// An N-dimensional array of items of type `T`: compressed in chunks, of which parts are read and written.
@@ -917,10 +925,7 @@ impl<T: Element> Array<T> {
     /// # Errors
     /// As [`AnyArray::select_bytes`].
     pub fn select(&self, lists: &[Vec<u64>]) -> Result<Vec<T>> {
-        let nitems = lists.iter().try_fold(1usize, |n, list| n.checked_mul(list.len()));
-        let mut items = vec_of(nitems.unwrap_or(usize::MAX))?;
-        T::fill_from(&mut items, |bytes| Ok(self.array.core.read_orthogonal(lists, bytes)?))?;
-        Ok(items)
+        self.shared_reader().select_items(lists)
     }
 
     /// Overwrites the items at all combinations of the coordinates in `lists`, in C order.

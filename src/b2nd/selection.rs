@@ -227,6 +227,20 @@ impl Array {
         })
     }
 
+    /// Returns the chunks with items of the `selection`, each with its blocks that have some.
+    ///
+    /// # Errors
+    /// `MemoryAlloc`.
+    pub(crate) fn blocks_of_selection(&self, selection: &Selection<'_>) -> Result<Vec<(i64, Vec<usize>)>> {
+        let mut blocks = Vec::new();
+        if !selection.is_empty() && !selection.lists.is_empty() {
+            selection
+                .sort(DuplicatePolicy::All)?
+                .for_each_chunk(|part| fallible::push(&mut blocks, (part.number, part.block_numbers()?)))?;
+        }
+        Ok(blocks)
+    }
+
     fn read_selection(&self, selection: &Selection<'_>, mut dest: OutBuffer<'_>) -> Result<()> {
         let schunk = self.schunk()?;
         if selection.is_empty() {

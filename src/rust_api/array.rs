@@ -370,6 +370,11 @@ impl ArrayHandle {
         let (lists, shape) = selection_lists(lists)?;
         let lists: Vec<&[i64]> = lists.iter().map(Vec::as_slice).collect();
         let selection = self.check_selection(&lists, &shape, dest.len())?;
+        let schunk = self.schunk()?;
+        let blocks =
+            if schunk.has_source() { self.inner.blocks_of_selection(&selection)? } else { Vec::new() };
+        let blocks = blocks.iter().map(|(nchunk, blocks)| (nchunk.unsigned_abs(), Some(blocks.clone())));
+        let _fetched = schunk.fetch(blocks)?;
         self.inner.get_orthogonal(&selection, OutBuffer::from(dest))
     }
 

@@ -302,6 +302,11 @@ impl SuperChunkRef<'_> {
         }
     }
 
+    /// Returns whether the super-chunk is in files of a [`Source`].
+    pub(super) fn has_source(self) -> bool {
+        self.0.disk_frame().is_some_and(|frame| frame.source().is_some())
+    }
+
     /// Fetches, of files of a [`Source`], the bytes that reading some blocks of chunks needs: first the heads of all chunks, then the
     /// blocks. Without blocks, a chunk is fetched whole. The result is kept while they are read. What cannot be planned is fetched when
     /// it is read, which reports the errors.

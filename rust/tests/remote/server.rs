@@ -37,6 +37,9 @@ struct State {
     latency: Duration,
     /// The path and the range of each request.
     requests: Vec<(String, Option<String>)>,
+    /// The number of requests that are answered, and the highest since it was asked for.
+    active: usize,
+    max_active: usize,
 }
 
 pub struct Server {
@@ -75,6 +78,11 @@ impl Server {
 
     pub fn delay(&self, latency: Duration) {
         self.state.lock().unwrap().latency = latency;
+    }
+
+    /// Returns the highest number of requests at a time since the last call.
+    pub fn take_max_active(&self) -> usize {
+        std::mem::take(&mut self.state.lock().unwrap().max_active)
     }
 
     /// Returns the requests since the last call.
@@ -119,9 +127,12 @@ fn answer(
     let (file, fault, version, latency) = {
         let mut state = state.lock().unwrap();
         state.requests.push((path.to_owned(), range.clone()));
+        state.active += 1;
+        state.max_active = state.max_active.max(state.active);
         (state.files.get(path).cloned(), state.fault, state.version, state.latency)
     };
     thread::sleep(latency);
+    state.lock().unwrap().active -= 1;
     match fault {
         Some(Fault::Drop) => return Err(std::io::ErrorKind::ConnectionAborted.into()),
         Some(Fault::Stall) => thread::sleep(Duration::from_secs(3600)),
