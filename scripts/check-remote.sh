@@ -92,16 +92,41 @@ moto() {
   pids="$pids $!"
   wait_for $port
   export AWS_ACCESS_KEY_ID=key AWS_SECRET_ACCESS_KEY=secret AWS_REGION=us-east-1 AWS_ENDPOINT=http://127.0.0.1:$port AWS_ALLOW_HTTP=true
-  "$work/python/bin/python" - "$array" <<'END'
-import os, sys
+  "$work/python/bin/python" - <<'END'
+import os
 import boto3
 store = boto3.client("s3", endpoint_url=os.environ["AWS_ENDPOINT"])
 store.create_bucket(Bucket="bucket")
-store.upload_file(sys.argv[1], "bucket", "some/array.b2nd")
 END
   printf '\nS3 (moto)\n'
-  "$program" read s3://bucket/some/array.b2nd "$array"
+  "$program" change s3://bucket/some "$array"
+  "$program" read s3://bucket/some/file.b2nd "$array"
+}
+
+azurite() {
+  command -v npm >/dev/null && { [ -x "$work/node_modules/.bin/azurite-blob" ] || npm install --silent --no-audit --no-fund --prefix "$work" azurite@3.37.0; } ||
+    { echo "SKIPPED: azurite, which cannot be installed here"; return; }
+  make_array $((planes < 8 ? planes : 8))
+  local port=$((port + 11))
+  "$work/node_modules/.bin/azurite-blob" --inMemoryPersistence --skipApiVersionCheck --blobHost 127.0.0.1 --blobPort $port >"$work/azurite.log" 2>&1 &
+  pids="$pids $!"
+  wait_for $port
+  export AZURE_STORAGE_USE_EMULATOR=true AZURITE_BLOB_STORAGE_URL=http://127.0.0.1:$port AZURE_ALLOW_HTTP=true
+  printf '\nAzure (azurite)\n'
+  [ -x "$work/python/bin/python" ] || python3 -m venv "$work/python"
+  "$work/python/bin/pip" install --quiet azure-storage-blob==12.26.0
+  "$work/python/bin/python" - "$port" <<'END'
+import sys
+from azure.storage.blob import BlobServiceClient
+# The key of the emulator, which its documentation gives.
+key = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
+account = f"http://127.0.0.1:{sys.argv[1]}/devstoreaccount1"
+BlobServiceClient(account, credential=key, api_version="2023-11-03").create_container("container")
+END
+  "$program" change az://container/some "$array"
+  "$program" read az://container/some/file.b2nd "$array"
 }
 
 nginx
 moto
+azurite

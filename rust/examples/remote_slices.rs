@@ -2,6 +2,10 @@
 //!
 //!     cargo run --release -p blosc2-safe --features remote --example remote_slices -- write PATH PLANES
 //!     cargo run --release -p blosc2-safe --features remote --example remote_slices -- read URL PATH
+//!
+//! Uploads that file, and a directory that four threads then append to, and compares what is read with what was written:
+//!
+//!     cargo run --release -p blosc2-safe --features remote --example remote_slices -- change URL PATH
 
 use blosc2::remote::Client;
 use blosc2::{Array, Codec, Filter, Params, Result};
@@ -66,11 +70,52 @@ fn read(url: &str, path: &str) -> Result<()> {
     Ok(())
 }
 
+/// Appends rows to an array in a directory from several threads, each with a client of its own.
+fn change(url: &str, path: &str) -> Result<()> {
+    const THREADS: u64 = 4;
+    const APPENDS: u64 = 8;
+    let client = Client::new();
+    let file = format!("{url}/file.b2nd");
+    step(&client, "upload a file", || client.upload(path, &file, true))?;
+    let copy: Array<f32> = client.open_array(&file)?;
+    assert_eq!(copy.read((0, .., ..))?, Array::<f32>::open(path)?.read((0, .., ..))?);
+    assert!(client.upload(path, &file, false).is_err());
+
+    let local = format!("{path}.rows");
+    let builder = Array::<u64>::builder([1, 1000]).chunks([3, 1000]).directory(true).truncate(true);
+    drop(builder.create_from(&local, &[0; 1000])?);
+    let start =
+        std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |time| time.as_nanos());
+    let directory = format!("{url}/rows-{start}.b2nd");
+    step(&client, "upload a directory", || client.upload(&local, &directory, false))?;
+    step(&client, &format!("{} rows by {THREADS} writers", THREADS * APPENDS), || {
+        let append = |thread: u64| -> Result<()> {
+            for n in 0..APPENDS {
+                client.append_items(&directory, 0, &[1 + thread * APPENDS + n; 1000])?;
+            }
+            Ok(())
+        };
+        std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..THREADS).map(|thread| scope.spawn(move || append(thread))).collect();
+            threads.into_iter().try_for_each(|thread| thread.join().expect("no panic"))
+        })
+    })?;
+    let rows: Array<u64> = client.open_array(&directory)?;
+    let mut firsts = rows.read((.., 999))?;
+    assert_eq!(rows.read((.., 0))?, firsts);
+    firsts.sort_unstable();
+    assert_eq!(firsts, (0..=THREADS * APPENDS).collect::<Vec<u64>>(), "an append is lost, or was made twice");
+    client.write_items(&directory, (5..7, 2), &[7_u64, 8])?;
+    assert_eq!(client.open_array::<u64>(&directory)?.read((5..7, 2))?, [7, 8]);
+    Ok(())
+}
+
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["write", path, planes] => write(path, planes.parse().expect("a number of planes")),
         ["read", url, path] => read(url, path),
-        _ => panic!("expected `write PATH PLANES` or `read URL PATH`"),
+        ["change", url, path] => change(url, path),
+        _ => panic!("expected `write PATH PLANES`, `read URL PATH` or `change URL PATH`"),
     }
 }

@@ -74,6 +74,12 @@ impl Error {
         Error(Reason::Message(kind, message, Some(cause.into())))
     }
 
+    /// Returns whether the cause is a missing file.
+    #[cfg(feature = "remote")]
+    pub(crate) fn is_not_found(&self) -> bool {
+        self.cause().is_some_and(|cause| cause.kind() == io::ErrorKind::NotFound)
+    }
+
     fn cause(&self) -> Option<&io::Error> {
         match &self.0 {
             Reason::Library(_, cause) | Reason::Message(_, _, cause) => cause.as_ref(),

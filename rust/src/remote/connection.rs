@@ -176,10 +176,17 @@ impl Connection {
         path: &Path,
         transfer: impl Future<Output = object_store::Result<io::Result<(T, Range<u64>)>>>,
     ) -> io::Result<T> {
-        self.counts.requests.fetch_add(1, Ordering::Relaxed);
         let (started, limit) = (Instant::now(), self.settings.time_limit);
         let name = format!("{method}{detail}");
-        let (result, range) = match tokio::time::timeout(limit, transfer).await {
+        let result = tokio::time::timeout(limit, transfer).await;
+        // An operation that the store does not have makes no request.
+        if !matches!(
+            result,
+            Ok(Err(object_store::Error::NotSupported { .. } | object_store::Error::NotImplemented { .. }))
+        ) {
+            self.counts.requests.fetch_add(1, Ordering::Relaxed);
+        }
+        let (result, range) = match result {
             Ok(Ok(result)) => result?,
             Ok(Err(error)) => return Err(self.error(path, &name, &error)),
             Err(_) => {

@@ -7,7 +7,7 @@
 #[cfg(test)]
 mod tests;
 
-use super::connection::{Connection, Response, wait};
+use super::connection::{Connection, Response, is_changed, wait};
 use crate::array::AnyArray;
 use crate::error::{Error, ErrorKind, Result};
 use crate::options::{Durability, OpenOptions};
@@ -409,19 +409,9 @@ pub(super) fn change(
     dest: &Path,
     change: impl Fn(&Copy<'_>) -> Result<()>,
 ) -> Result<()> {
-    let index_path = dest.clone().join(INDEX);
     let mut first_new = 0;
     for attempt in 0..MAX_ATTEMPTS {
-        let (reader, path) = (connection.clone(), index_path.clone());
-        let old = wait(async move { reader.get(&path, None, None).await }).map_err(|error| failed(&error))?;
-        let directory = tempfile::tempdir().map_err(|error| failed(&error))?;
-        let copy = Copy { connection, dest, directory, first_new, fetched: RefCell::default() };
-        let write = std::fs::create_dir(copy.path())
-            .and_then(|()| std::fs::write(copy.path().join(INDEX), &old.bytes));
-        write.map_err(|error| failed(&error))?;
-        change(&copy)?;
-        let sent = send(&copy, commits.clone(), index_path.clone(), old).map_err(|error| failed(&error))?;
-        match sent {
+        match try_to_change((connection, commits), dest, first_new, &change)? {
             Sent::Done => return Ok(()),
             Sent::NumberInUse(number) => first_new = number + 1,
             Sent::Conflict => {}
@@ -435,6 +425,35 @@ pub(super) fn change(
         connection.place
     );
     Err(failed(&io::Error::new(io::ErrorKind::ResourceBusy, text)))
+}
+
+fn try_to_change(
+    (connection, commits): (&Arc<Connection>, &Arc<Connection>),
+    dest: &Path,
+    first_new: u64,
+    change: &impl Fn(&Copy<'_>) -> Result<()>,
+) -> Result<Sent> {
+    let index_path = dest.clone().join(INDEX);
+    let read_index = || {
+        let (connection, path) = (connection.clone(), index_path.clone());
+        wait(async move { connection.get(&path, None, None).await })
+    };
+    let old = read_index().map_err(|error| failed(&error))?;
+    let directory = tempfile::tempdir().map_err(|error| failed(&error))?;
+    let copy = Copy { connection, dest, directory, first_new, fetched: RefCell::default() };
+    let write =
+        std::fs::create_dir(copy.path()).and_then(|()| std::fs::write(copy.path().join(INDEX), &old.bytes));
+    write.map_err(|error| failed(&error))?;
+    match change(&copy) {
+        Ok(()) => send(&copy, commits.clone(), index_path, old).map_err(|error| failed(&error)),
+        // Another writer has superseded a chunk, and removed its file, before it was fetched.
+        Err(error)
+            if error.is_not_found() && read_index().is_ok_and(|now| is_changed(&old.meta, &now.meta)) =>
+        {
+            Ok(Sent::Conflict)
+        }
+        Err(error) => Err(error),
+    }
 }
 
 /// The end of an attempt to send a change.

@@ -229,6 +229,33 @@ fn a_store_that_fails_at_random_neither_loses_nor_repeats_a_confirmed_append() {
 }
 
 #[test]
+fn rows_of_several_writers_share_chunks() {
+    let (directory, (store, client)) = (tempfile::tempdir().unwrap(), store());
+    let (path, url) = (directory.path().join("a"), "s3://bucket/a");
+    drop(
+        Array::<u32>::builder([1, 50]).chunks([3, 50]).directory(true).create_from(&path, &[0; 50]).unwrap(),
+    );
+    client.upload(&path, url, false).unwrap();
+    std::thread::scope(|scope| {
+        for thread in 0..4 {
+            let client = &client;
+            scope.spawn(move || {
+                for n in 0..8 {
+                    let row: Vec<u32> = (0..50).map(|i| (1 + thread * 8 + n) * 1000 + i).collect();
+                    client.append_items(url, 0, &row).unwrap();
+                }
+            });
+        }
+    });
+    let mut firsts = client.open_array::<u32>(url).unwrap().read((.., 7)).unwrap();
+    firsts.sort_unstable();
+    let expected: Vec<u32> = std::iter::once(0).chain((1..33).map(|row| row * 1000 + 7)).collect();
+    assert_eq!(firsts, expected);
+    // The index and the objects of 11 chunks; of superseded ones nothing stays.
+    assert_eq!(store.objects().len(), 1 + 11);
+}
+
+#[test]
 fn an_object_of_another_writer_is_not_overwritten() {
     let (directory, (store, client)) = (tempfile::tempdir().unwrap(), store());
     new_log(&client, directory.path());
