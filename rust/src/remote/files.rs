@@ -1,6 +1,7 @@
 //! The files of a store, for reading.
 
 use super::connection::{Connection, Response, is_changed, lock, runtime, wait};
+use super::disk_cache::DiskCache;
 use super::pages::{PAGE, PageCache};
 use super::requests::merge;
 use blosc2_core::rust_api::schunk::{FilePart, Source, SourceFile};
@@ -11,6 +12,7 @@ use std::collections::HashMap;
 use std::io;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, SystemTime};
 
 /// The bytes that are read with the length of a file: its end, and its start.
 const TAIL: u64 = 64 << 10;
@@ -24,6 +26,7 @@ pub(super) struct RemoteFiles(Arc<Files>);
 struct Files {
     connection: Connection,
     pages: Arc<PageCache>,
+    disk: Option<Arc<DiskCache>>,
     opened: Mutex<HashMap<Arc<str>, Arc<FileState>>>,
 }
 
@@ -33,6 +36,8 @@ struct FileState {
     meta: ObjectMeta,
     /// The number of the file in the cache of pages.
     number: u64,
+    /// The key of the file in the cache on disk.
+    key: Option<String>,
 }
 
 /// A file, with the store that it is in.
@@ -77,7 +82,8 @@ impl Files {
                 self.connection.place
             )));
         }
-        let number = self.pages.number_of(&self.connection.place, &path, &meta);
+        let key = identity(&self.connection.place, &path, &meta);
+        let number = self.pages.number_of(key.as_ref());
         for Response { start, bytes, .. } in parts {
             // The first page may be incomplete.
             let skipped = start.next_multiple_of(PAGE) - start;
@@ -90,7 +96,7 @@ impl Files {
                 );
             }
         }
-        let file = Arc::new(FileState { path, meta, number });
+        let file = Arc::new(FileState { path, meta, number, key });
         Ok(lock(&self.opened).entry(name.clone()).or_insert(file).clone())
     }
 
@@ -127,6 +133,12 @@ impl Files {
                     None => missing.push(page * PAGE..(page + 1) * PAGE),
                 });
             }
+            if let (Some(disk), Some(key)) = (&self.disk, &file.key) {
+                for (start, bytes) in disk.read(key, &missing) {
+                    self.pages.add(file.number, start, &bytes, &mut held);
+                }
+                missing.retain(|page| !held.contains_key(&(file.number, page.start / PAGE)));
+            }
             let merged = merge(missing, gap, file.meta.size);
             requests.extend(merged.into_iter().map(|range| (file.clone(), range)));
         }
@@ -140,9 +152,24 @@ impl Files {
         while let Some(response) = responses.next().await {
             let (file, start, bytes) = response?;
             self.pages.add(file.number, start, &bytes, &mut held);
+            if let (Some(disk), Some(key)) = (&self.disk, &file.key) {
+                disk.add(key, start, &bytes);
+            }
         }
         Ok(Box::new(self.pages.hold(held)))
     }
+}
+
+/// The age from which a file with the same ETag has the same content: servers make ETags from times in seconds, and clocks differ
+/// (RFC 9110, 8.8.2.2).
+const MIN_AGE: Duration = Duration::from_secs(60);
+
+/// Returns a name of the content of a file: its URL, ETag and length. `None` if the same name could be that of another content.
+fn identity(place: &str, path: &Path, meta: &ObjectMeta) -> Option<String> {
+    let age = SystemTime::now().duration_since(SystemTime::from(meta.last_modified));
+    let tag = meta.e_tag.as_ref().filter(|tag| !tag.starts_with("W/"))?;
+    let is_certain = age.is_ok_and(|age| age >= MIN_AGE);
+    is_certain.then(|| format!("{place}/{path} {tag} {}", meta.size))
 }
 
 /// Returns the bytes without an incomplete page at the end, unless the file ends there.
@@ -197,8 +224,12 @@ impl SourceFile for RemoteFile {
 }
 
 impl RemoteFiles {
-    pub(super) fn new(connection: Connection, pages: Arc<PageCache>) -> RemoteFiles {
-        RemoteFiles(Arc::new(Files { connection, pages, opened: Mutex::default() }))
+    pub(super) fn new(
+        connection: Connection,
+        pages: Arc<PageCache>,
+        disk: Option<Arc<DiskCache>>,
+    ) -> RemoteFiles {
+        RemoteFiles(Arc::new(Files { connection, pages, disk, opened: Mutex::default() }))
     }
 
     /// Opens a file.

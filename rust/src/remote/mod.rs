@@ -4,6 +4,7 @@
 //! before each read which bytes it needs. `client` owns the requests, `requests` which ranges are requested, `pages` the memory.
 
 mod connection;
+mod disk_cache;
 mod files;
 mod pages;
 mod place;
@@ -20,6 +21,7 @@ use crate::super_chunk::SuperChunk;
 use blosc2_core::rust_api::array::ArrayHandle;
 use blosc2_core::rust_api::schunk::{Source, SourceFile, SuperChunkHandle};
 use connection::{Connection, Counts, Settings};
+use disk_cache::DiskCache;
 use files::{RemoteFile, RemoteFiles};
 use pages::PageCache;
 use place::Place;
@@ -54,6 +56,7 @@ use std::time::Duration;
 pub struct Client {
     settings: Settings,
     pages: Arc<PageCache>,
+    disk: Option<Arc<DiskCache>>,
     counts: Arc<Counts>,
 }
 
@@ -89,7 +92,7 @@ impl Client {
             #[cfg(test)]
             store: None,
         };
-        Client { settings, pages: Arc::new(PageCache::new(64 << 20)), counts: Arc::default() }
+        Client { settings, pages: Arc::new(PageCache::new(64 << 20)), disk: None, counts: Arc::default() }
     }
 
     /// Sets an option of the crate [`object_store`], for example `aws_endpoint`, `region`, `proxy_url` or `allow_http`.
@@ -114,6 +117,30 @@ impl Client {
     pub fn cache(mut self, nbytes: u64) -> Client {
         self.pages = Arc::new(PageCache::new(nbytes));
         self
+    }
+
+    /// Keeps up to `nbytes` bytes of files in a directory, too, which has nothing else and is created if it is missing. Clients of any
+    /// number of processes may share it. Files whose ETag does not tell their content for certain, as in the first minute after a
+    /// change, are not kept.
+    ///
+    /// ```
+    /// # let dir = tempfile::tempdir()?;
+    /// let client = blosc2::remote::Client::new().disk_cache(dir.path().join("cache"), 10 << 30)?;
+    /// assert!(dir.path().join("cache").is_dir());
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `FileOpen` if the directory cannot be created.
+    pub fn disk_cache(mut self, directory: impl Into<std::path::PathBuf>, nbytes: u64) -> Result<Client> {
+        let directory = directory.into();
+        let opened = DiskCache::new(directory.clone(), nbytes);
+        let cache = opened.map_err(|error| {
+            let text = format!("{}: {error}", directory.display());
+            Error::with_cause(ErrorKind::FileOpen, text, error.kind())
+        })?;
+        self.disk = Some(Arc::new(cache));
+        Ok(self)
     }
 
     /// Sets how many requests are made at a time, at least 1.
@@ -398,7 +425,7 @@ impl Client {
 
     fn files(&self, place: &Place) -> Result<RemoteFiles> {
         let connection = Connection::new(place, &self.settings, &self.counts)?;
-        Ok(RemoteFiles::new(connection, self.pages.clone()))
+        Ok(RemoteFiles::new(connection, self.pages.clone(), self.disk.clone()))
     }
 
     /// Opens a file; a directory if the URL ends with a slash, or names no file.

@@ -1,13 +1,10 @@
 //! The pages of remote files in memory.
 
 use lru::LruCache;
-use object_store::ObjectMeta;
-use object_store::path::Path;
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
-use std::time::{Duration, SystemTime};
 
 /// The length of a page in bytes.
 pub(super) const PAGE: u64 = 4096;
@@ -24,17 +21,13 @@ pub(super) struct PageCache {
 struct State {
     recent: LruCache<PageId, Arc<[u8]>>,
     held: Vec<Weak<Pages>>,
-    /// The numbers of files by URL and ETag.
-    numbers: LruCache<(String, String), u64>,
+    /// The numbers of files by their identities.
+    numbers: LruCache<String, u64>,
     next_number: u64,
 }
 
 /// The number of files whose pages are found again when they are opened again.
 const MAX_FILES: usize = 4096;
-
-/// The age from which a file with the same ETag has the same content: servers make ETags from times in seconds, and clocks differ
-/// (RFC 9110, 8.8.2.2).
-const MIN_AGE: Duration = Duration::from_secs(60);
 
 impl PageCache {
     /// Returns a cache for at most `limit` bytes.
@@ -48,21 +41,16 @@ impl PageCache {
         PageCache { state: Mutex::new(State { recent, held: Vec::new(), numbers, next_number: 0 }) }
     }
 
-    /// Returns the number of a file that was opened: the same as before if it has not changed since, as far as its ETag and its age
-    /// tell.
-    pub(super) fn number_of(&self, place: &str, path: &Path, meta: &ObjectMeta) -> u64 {
+    /// Returns the number of a file that was opened: the same as before for the same content, which `identity` names.
+    pub(super) fn number_of(&self, identity: Option<&String>) -> u64 {
         let mut state = self.lock();
-        let age = SystemTime::now().duration_since(SystemTime::from(meta.last_modified));
-        let tag = meta.e_tag.clone().filter(|tag| !tag.starts_with("W/"));
-        let key =
-            tag.filter(|_| age.is_ok_and(|age| age >= MIN_AGE)).map(|tag| (format!("{place}/{path}"), tag));
-        if let Some(&number) = key.as_ref().and_then(|key| state.numbers.get(key)) {
+        if let Some(&number) = identity.and_then(|identity| state.numbers.get(identity)) {
             return number;
         }
         state.next_number += 1;
         let number = state.next_number;
-        if let Some(key) = key {
-            state.numbers.push(key, number);
+        if let Some(identity) = identity {
+            state.numbers.push(identity.clone(), number);
         }
         number
     }

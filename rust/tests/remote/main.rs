@@ -111,6 +111,33 @@ fn steps_are_fetched_in_two_rounds_too() {
 }
 
 #[test]
+fn another_client_finds_the_blocks_on_disk() {
+    let (server, directory) = (Server::new(), tempfile::tempdir().unwrap());
+    cube(directory.path());
+    let path = directory.path().join("cube.b2nd");
+    upload(&server, &path, "cube.b2nd");
+    let local = Array::<i32>::open(&path).unwrap();
+    let planes = || {
+        let client = Client::new().disk_cache(directory.path().join("cache"), 1 << 30).unwrap();
+        let array: Array<i32> = client.open_array(&server.url("cube.b2nd")).unwrap();
+        assert_eq!(array.read((.., 40, ..)).unwrap(), local.read((.., 40, ..)).unwrap());
+        assert_eq!(array.get(&[99, 299, 199]).unwrap(), local.get(&[99, 299, 199]).unwrap());
+        server.take_requests().len()
+    };
+    assert!(planes() > 40);
+    // The end and the start of the file, which say whether it is the same.
+    assert_eq!(planes(), 2);
+    // A file that has changed has another ETag.
+    let changed: Vec<i32> = local.read(..).unwrap().into_iter().rev().collect();
+    Array::<i32>::builder([100, 300, 200]).truncate(true).create_from(&path, &changed).unwrap();
+    upload(&server, &path, "cube.b2nd");
+    let local = Array::<i32>::open(&path).unwrap();
+    let client = Client::new().disk_cache(directory.path().join("cache"), 1 << 30).unwrap();
+    let array: Array<i32> = client.open_array(&server.url("cube.b2nd")).unwrap();
+    assert_eq!(array.read((.., 40, ..)).unwrap(), local.read((.., 40, ..)).unwrap());
+}
+
+#[test]
 fn asynchronous_calls_give_the_same_items() {
     let (server, directory) = (Server::new(), tempfile::tempdir().unwrap());
     let items = cube(directory.path());
