@@ -177,6 +177,10 @@ fn head(key: &str, start: u64, bytes: &[u8]) -> Vec<u8> {
 mod tests {
     use super::*;
 
+    fn read(cache: &DiskCache, key: &str, range: Range<u64>) -> Vec<(u64, Vec<u8>)> {
+        cache.read(key, std::slice::from_ref(&range))
+    }
+
     fn files(directory: &Path) -> Vec<PathBuf> {
         let cache = DiskCache { directory: directory.to_owned(), limit: u64::MAX, state: Mutex::default() };
         cache.files().into_iter().map(|(path, ..)| path).collect()
@@ -194,22 +198,22 @@ mod tests {
                 cache.read("a", &[0..4096, 4096..8192, 8192..12288, 12288..16384]),
                 [(4096, vec![1; 8192])]
             );
-            assert_eq!(cache.read("b", &[0..4096]), [(0, vec![2; 10])]);
-            assert!(cache.read("c", &[0..4096]).is_empty());
+            assert_eq!(read(cache, "b", 0..4096), [(0, vec![2; 10])]);
+            assert!(read(cache, "c", 0..4096).is_empty());
         }
         for path in files(directory.path()) {
             let mut bytes = fs::read(&path).unwrap();
             *bytes.last_mut().unwrap() ^= 1;
             fs::write(&path, bytes).unwrap();
         }
-        assert!(cache.read("a", &[4096..8192]).is_empty() && other.read("b", &[0..4096]).is_empty());
+        assert!(read(&cache, "a", 4096..8192).is_empty() && read(&other, "b", 0..4096).is_empty());
         assert!(files(directory.path()).is_empty());
         // The key is checked: two keys may have the same hash.
         cache.add("a", 0, &[3; 10]);
         fs::create_dir_all(cache.directory_of("d")).unwrap();
         fs::copy(cache.directory_of("a").join("0-a"), cache.directory_of("d").join("0-a")).unwrap();
-        assert!(cache.read("d", &[0..4096]).is_empty());
-        assert_eq!(cache.read("a", &[0..4096]), [(0, vec![3; 10])]);
+        assert!(read(&cache, "d", 0..4096).is_empty());
+        assert_eq!(read(&cache, "a", 0..4096), [(0, vec![3; 10])]);
     }
 
     #[test]
@@ -220,7 +224,7 @@ mod tests {
             cache.add("a", n * 4096, &[n as u8; 4096]);
             assert!(cache.files().iter().map(|(_, len, _)| len).sum::<u64>() < 110_000);
         }
-        assert_eq!(cache.read("a", &[39 * 4096..40 * 4096]), [(39 * 4096, vec![39; 4096])]);
-        assert!(cache.read("a", &[0..4096]).is_empty());
+        assert_eq!(read(&cache, "a", 39 * 4096..40 * 4096), [(39 * 4096, vec![39; 4096])]);
+        assert!(read(&cache, "a", 0..4096).is_empty());
     }
 }
