@@ -1,13 +1,14 @@
 //! Requests to a store: their time limit, counts, and errors.
 
 use super::place::Place;
-use super::requests::Pace;
 use crate::error::Result;
+use bytes::Bytes;
 use object_store::path::Path;
 use object_store::{
     Attributes, GetOptions, GetRange, ObjectMeta, ObjectStore, ObjectStoreExt, PutOptions, PutPayload,
 };
 use once_cell::race::OnceBox;
+use std::collections::HashMap;
 use std::fmt;
 use std::io;
 use std::ops::Range;
@@ -54,6 +55,10 @@ pub(super) struct Settings {
     pub(super) time_limit: Duration,
     /// The number of requests at a time.
     pub(super) parallel: usize,
+    /// The largest distance in bytes of ranges that are joined.
+    pub(super) max_gap: u64,
+    /// The longest request in bytes: longer ranges are fetched by several at a time.
+    pub(super) max_request: u64,
     /// Whether requests are repeated after errors of the server or the network.
     pub(super) has_retries: bool,
     pub(super) observer: Option<Observer>,
@@ -70,6 +75,8 @@ impl fmt::Debug for Settings {
             .field("options", &options)
             .field("time_limit", &self.time_limit)
             .field("parallel", &self.parallel)
+            .field("max_gap", &self.max_gap)
+            .field("max_request", &self.max_request)
             .finish_non_exhaustive()
     }
 }
@@ -81,24 +88,38 @@ pub(super) struct Counts {
     pub(super) nbytes: AtomicU64,
 }
 
+/// Stores that were used, with their connections to servers.
+#[derive(Default)]
+pub(super) struct Stores(Mutex<HashMap<(String, bool), Arc<dyn ObjectStore>>>);
+
+impl Stores {
+    fn get(&self, place: &Place, settings: &Settings) -> Result<Arc<dyn ObjectStore>> {
+        let key = (place.key().to_owned(), settings.has_retries);
+        if let Some(store) = lock(&self.0).get(&key) {
+            return Ok(store.clone());
+        }
+        let store = place.store(settings)?;
+        Ok(lock(&self.0).entry(key).or_insert(store).clone())
+    }
+}
+
 /// Bytes of a file.
 pub(super) struct Response {
     pub(super) meta: ObjectMeta,
     pub(super) attributes: Attributes,
     /// The position of the bytes in the file.
     pub(super) start: u64,
-    pub(super) bytes: Vec<u8>,
+    pub(super) bytes: Bytes,
 }
 
 /// A store.
 pub(super) struct Connection {
-    pub(super) store: Box<dyn ObjectStore>,
+    pub(super) store: Arc<dyn ObjectStore>,
     /// The URL of the store for messages, without a secret, and the secret.
     pub(super) place: String,
     secret: Option<String>,
     pub(super) settings: Settings,
     counts: Arc<Counts>,
-    pub(super) pace: Mutex<Pace>,
 }
 
 /// Runs a future on threads of this module, and waits for its result.
@@ -131,14 +152,18 @@ pub(super) fn runtime() -> io::Result<&'static tokio::runtime::Runtime> {
 }
 
 impl Connection {
-    pub(super) fn new(place: &Place, settings: &Settings, counts: &Arc<Counts>) -> Result<Connection> {
+    pub(super) fn new(
+        place: &Place,
+        settings: &Settings,
+        stores: &Stores,
+        counts: &Arc<Counts>,
+    ) -> Result<Connection> {
         Ok(Connection {
-            store: place.store(settings)?,
+            store: stores.get(place, settings)?,
             place: place.shown.clone(),
             secret: place.secret.clone(),
             settings: settings.clone(),
             counts: counts.clone(),
-            pace: Mutex::default(),
         })
     }
 
@@ -195,7 +220,6 @@ impl Connection {
             }
         };
         let (nbytes, time) = (range.end - range.start, started.elapsed());
-        lock(&self.pace).note(nbytes, time.as_secs_f64());
         self.counts.nbytes.fetch_add(nbytes, Ordering::Relaxed);
         if let Some(observer) = &self.settings.observer {
             observer(&Request { method, url: format!("{}/{path}", self.place), range, nbytes, time });
@@ -229,7 +253,7 @@ impl Connection {
                 let text = format!("GET{detail} {}/{path}: {got} bytes, expected {expected}", self.place);
                 return Ok(Err(io::Error::new(io::ErrorKind::UnexpectedEof, text)));
             }
-            Ok(Ok((Response { meta, attributes, start: range.start, bytes: bytes.to_vec() }, range)))
+            Ok(Ok((Response { meta, attributes, start: range.start, bytes }, range)))
         };
         self.request(("GET", &detail), path, transfer).await
     }

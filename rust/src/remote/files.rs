@@ -1,9 +1,9 @@
 //! The files of a store, for reading.
 
-use super::connection::{Connection, Response, is_changed, lock, runtime, wait};
+use super::connection::{Connection, Response, Settings, is_changed, lock, runtime, wait};
 use super::disk_cache::DiskCache;
 use super::pages::{PAGE, PageCache};
-use super::requests::merge;
+use super::requests;
 use blosc2_core::rust_api::schunk::{FilePart, Source, SourceFile};
 use futures_util::StreamExt;
 use object_store::path::Path;
@@ -122,14 +122,15 @@ impl Files {
             }
         });
         let opened: Vec<_> = futures_util::stream::iter(opened).buffer_unordered(parallel).collect().await;
-        let (gap, mut held, mut requests) = (lock(&self.connection.pace).gap(), HashMap::new(), Vec::new());
+        let Settings { max_gap, max_request, .. } = self.connection.settings;
+        let (mut held, mut missing_parts) = (HashMap::new(), Vec::new());
         for file in opened {
             let (file, ranges) = file?;
             let mut missing = Vec::new();
             for range in ranges {
                 let range = range.start..range.end.min(file.meta.size);
                 self.pages.visit(file.number, &range, |page, bytes| match bytes {
-                    Some(bytes) => drop(held.insert((file.number, page), bytes.into())),
+                    Some(bytes) => drop(held.insert((file.number, page), bytes)),
                     None => missing.push(page * PAGE..(page + 1) * PAGE),
                 });
             }
@@ -139,9 +140,10 @@ impl Files {
                 }
                 missing.retain(|page| !held.contains_key(&(file.number, page.start / PAGE)));
             }
-            let merged = merge(missing, gap, file.meta.size);
-            requests.extend(merged.into_iter().map(|range| (file.clone(), range)));
+            let size = file.meta.size;
+            missing_parts.push((file, requests::pages(missing, size)));
         }
+        let requests = requests::requests(missing_parts, parallel, (max_gap, max_request));
         let connection = &self.connection;
         let responses = requests.into_iter().map(|(file, range)| async move {
             let bounds = Some(GetRange::Bounded(range.clone()));
@@ -188,7 +190,7 @@ impl RemoteFile {
             let at = page * PAGE;
             let part = at.max(position)..(at + PAGE).min(end);
             let within = |start: u64| (part.start - start) as usize..(part.end - start) as usize;
-            match bytes.and_then(|bytes| bytes.get(within(at))) {
+            match bytes.as_ref().and_then(|bytes| bytes.get(within(at))) {
                 Some(bytes) => dest[within(position)].copy_from_slice(bytes),
                 None => missing.push(at..at + PAGE),
             }

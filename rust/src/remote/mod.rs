@@ -20,7 +20,7 @@ use crate::ranges::{Axes, Ranges};
 use crate::super_chunk::SuperChunk;
 use blosc2_core::rust_api::array::ArrayHandle;
 use blosc2_core::rust_api::schunk::{Source, SourceFile, SuperChunkHandle};
-use connection::{Connection, Counts, Settings};
+use connection::{Connection, Counts, Settings, Stores};
 use disk_cache::DiskCache;
 use files::{RemoteFile, RemoteFiles};
 use pages::PageCache;
@@ -30,6 +30,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
+
+/// The largest distance in bytes of ranges that are joined, and the longest request. On drawn arrays, of reads that need more than 16
+/// requests, with and without latency: `scripts/check-remote.sh --latency 30 --draw SEED`.
+const MAX_GAP: u64 = 64 << 10;
+const MAX_REQUEST: u64 = 4 << 20;
 
 /// Opens super-chunks and arrays by URL, and changes directories: `s3://bucket/path`, `gs://`, `az://`, `https://`, `file:///`, as the crate
 /// [`object_store`] names them. Options and credentials are those of that crate, also from its environment variables
@@ -58,15 +63,13 @@ pub struct Client {
     pages: Arc<PageCache>,
     disk: Option<Arc<DiskCache>>,
     counts: Arc<Counts>,
+    /// The stores with the options of `settings`.
+    stores: Arc<Stores>,
 }
 
 impl std::fmt::Debug for Client {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Settings { time_limit, parallel, .. } = &self.settings;
-        f.debug_struct("Client")
-            .field("time_limit", time_limit)
-            .field("parallel", parallel)
-            .finish_non_exhaustive()
+        f.debug_struct("Client").field("settings", &self.settings).finish_non_exhaustive()
     }
 }
 
@@ -87,12 +90,20 @@ impl Client {
             options: Vec::new(),
             time_limit: Duration::from_secs(60),
             parallel: 16,
+            max_gap: MAX_GAP,
+            max_request: MAX_REQUEST,
             has_retries: true,
             observer: None,
             #[cfg(test)]
             store: None,
         };
-        Client { settings, pages: Arc::new(PageCache::new(64 << 20)), disk: None, counts: Arc::default() }
+        Client {
+            settings,
+            pages: Arc::new(PageCache::new(64 << 20)),
+            disk: None,
+            counts: Arc::default(),
+            stores: Arc::default(),
+        }
     }
 
     /// Sets an option of the crate [`object_store`], for example `aws_endpoint`, `region`, `proxy_url` or `allow_http`.
@@ -104,6 +115,7 @@ impl Client {
     #[must_use]
     pub fn option(mut self, name: impl Into<String>, value: impl Into<String>) -> Client {
         self.settings.options.push((name.into(), value.into()));
+        self.stores = Arc::default();
         self
     }
 
@@ -155,6 +167,31 @@ impl Client {
         self
     }
 
+    /// Sets the largest distance in bytes of two parts of a file that are fetched by one request, with the bytes between them; 64 KiB if
+    /// it is not set. The closest parts are joined first, and none if all can be requested at the same time.
+    ///
+    /// ```
+    /// let client = blosc2::remote::Client::new().max_gap(1 << 20);
+    /// assert!(format!("{client:?}").contains("max_gap: 1048576"));
+    /// ```
+    #[must_use]
+    pub fn max_gap(mut self, nbytes: u64) -> Client {
+        self.settings.max_gap = nbytes;
+        self
+    }
+
+    /// Sets the length in bytes above which a part of a file is fetched by several requests at a time, at least 4096.
+    ///
+    /// ```
+    /// let client = blosc2::remote::Client::new().max_request(1 << 20);
+    /// assert!(format!("{client:?}").contains("max_request: 1048576"));
+    /// ```
+    #[must_use]
+    pub fn max_request(mut self, nbytes: u64) -> Client {
+        self.settings.max_request = nbytes.max(pages::PAGE);
+        self
+    }
+
     /// Sets how long a request may take, with its repetitions after errors of the server or the network.
     ///
     /// ```
@@ -167,6 +204,7 @@ impl Client {
     #[must_use]
     pub fn time_limit(mut self, time: Duration) -> Client {
         self.settings.time_limit = time;
+        self.stores = Arc::default();
         self
     }
 
@@ -419,12 +457,12 @@ impl Client {
     fn connections(&self, place: &Place) -> Result<(Arc<Connection>, Arc<Connection>)> {
         let mut once = self.settings.clone();
         once.has_retries = false;
-        let connect = |settings| Connection::new(place, settings, &self.counts).map(Arc::new);
+        let connect = |settings| Connection::new(place, settings, &self.stores, &self.counts).map(Arc::new);
         Ok((connect(&self.settings)?, connect(&once)?))
     }
 
     fn files(&self, place: &Place) -> Result<RemoteFiles> {
-        let connection = Connection::new(place, &self.settings, &self.counts)?;
+        let connection = Connection::new(place, &self.settings, &self.stores, &self.counts)?;
         Ok(RemoteFiles::new(connection, self.pages.clone(), self.disk.clone()))
     }
 
@@ -439,7 +477,7 @@ impl Client {
         let name = place.path.as_ref();
         if !url.ends_with('/') {
             match open(files.clone(), name, false) {
-                Err(error) if is_not_found(&error) => {
+                Err(error) if is_missing(&error) => {
                     // Of both errors, that of the file is returned.
                     return open(files, name, true).map_err(|_| error.into());
                 }
@@ -537,8 +575,11 @@ fn named(kind: ErrorKind, error: &io::Error) -> Error {
     Error::with_cause(kind, error.to_string(), error.kind())
 }
 
-fn is_not_found(error: &blosc2_core::Error) -> bool {
-    error.cause().is_some_and(|cause| cause.kind() == io::ErrorKind::NotFound)
+/// Returns whether an error can be that of a file that does not exist: web servers refuse to list a directory, and S3 refuses missing files
+/// to users who must not list the bucket.
+fn is_missing(error: &blosc2_core::Error) -> bool {
+    let is_such = |kind| matches!(kind, io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied);
+    error.cause().is_some_and(|cause| is_such(cause.kind()))
 }
 
 impl<T: Element> Array<T> {

@@ -60,13 +60,13 @@ impl PageCache {
     }
 
     /// Calls `then` with the number and the bytes of each page of `range` of a file; `None` for one that is not there.
-    pub(super) fn visit(&self, file: u64, range: &Range<u64>, mut then: impl FnMut(u64, Option<&[u8]>)) {
+    pub(super) fn visit(&self, file: u64, range: &Range<u64>, mut then: impl FnMut(u64, Option<Arc<[u8]>>)) {
         let mut state = self.lock();
         for page in pages_of(range) {
             let id = (file, page);
             let found = state.recent.get(&id).cloned();
             let held = || state.held.iter().find_map(|pages| pages.upgrade()?.get(&id).cloned());
-            then(page, found.or_else(held).as_deref());
+            then(page, found.or_else(held));
         }
     }
 

@@ -4,6 +4,7 @@ use super::connection::Settings;
 use crate::error::{Error, ErrorKind, Result};
 use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreScheme, RetryConfig};
+use std::sync::Arc;
 use url::Url;
 
 /// A parsed URL.
@@ -40,11 +41,18 @@ impl Place {
         Ok(Place { url, scheme, path, shown, secret })
     }
 
+    /// Returns a text that determines the store: its URL with user and password.
+    pub(super) fn key(&self) -> &str {
+        // The path of such a URL begins with the name of a bucket.
+        let is_api = self.url.scheme().starts_with("http") && self.scheme != ObjectStoreScheme::Http;
+        if is_api { self.url.as_str() } else { &self.url[..url::Position::BeforePath] }
+    }
+
     /// Returns the store, with the options of the environment and of the caller.
-    pub(super) fn store(&self, settings: &Settings) -> Result<Box<dyn ObjectStore>> {
+    pub(super) fn store(&self, settings: &Settings) -> Result<Arc<dyn ObjectStore>> {
         #[cfg(test)]
         if let Some(store) = &settings.store {
-            return Ok(Box::new(store.clone()));
+            return Ok(store.clone());
         }
         let mut retry = RetryConfig { retry_timeout: settings.time_limit, ..RetryConfig::default() };
         if !settings.has_retries {
@@ -71,12 +79,12 @@ impl Place {
                         builder = builder.with_config(key, value);
                     }
                 }
-                builder.with_retry(retry).build().map(|store| Box::new(store) as Box<dyn ObjectStore>)
+                builder.with_retry(retry).build().map(|store| Arc::new(store) as Arc<dyn ObjectStore>)
             }};
         }
         let url = self.url.as_str();
         let store = match self.scheme {
-            ObjectStoreScheme::Local => Ok(Box::new(object_store::local::LocalFileSystem::new()) as _),
+            ObjectStoreScheme::Local => Ok(Arc::new(object_store::local::LocalFileSystem::new()) as _),
             ObjectStoreScheme::AmazonS3 => build!(object_store::aws::AmazonS3Builder::new().with_url(url)),
             ObjectStoreScheme::GoogleCloudStorage => {
                 build!(object_store::gcp::GoogleCloudStorageBuilder::new().with_url(url))

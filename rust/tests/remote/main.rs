@@ -86,9 +86,9 @@ fn a_plane_is_fetched_in_two_rounds_without_other_blocks() {
     assert!(server.take_max_active() >= 10);
     let needed = 40 * std::fs::metadata(&path).unwrap().len() / 600;
     let fetched = client.nbytes() - before;
-    // A part may have a page at each end that is not needed, and a block a unit of checksums.
+    // A part may have a page at each end that is not needed, and a block a unit of checksums; 1 MiB may be between parts.
     let edges = (2 * requests as u64 + 40) * 4096;
-    assert!(fetched <= needed * 11 / 10 + edges, "{fetched} bytes, about {needed} needed");
+    assert!(fetched <= needed * 11 / 10 + edges + (1 << 20), "{fetched} bytes, about {needed} needed");
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn another_client_finds_the_blocks_on_disk() {
         assert_eq!(array.get(&[99, 299, 199]).unwrap(), local.get(&[99, 299, 199]).unwrap());
         server.take_requests().len()
     };
-    assert!(planes() > 40);
+    assert!(planes() > 20);
     // The end and the start of the file, which say whether it is the same.
     assert_eq!(planes(), 2);
     // A file that has changed has another ETag.
