@@ -103,6 +103,36 @@ print('\n'.join(sorted(names)))")
   done <<<"$mapped"
 }
 
+# Puts an extension module of Python-Blosc2 that is linked with a library into the place of the wheel's module. The module is
+# built from the package's own blosc2_ext.pyx against our headers, once for all environments; what else the wheel's module
+# holds (the expression evaluator) is taken from that module, as a shared library. The environment has cython and setuptools.
+swap_python_blosc2() { # python library
+  local py=$1 lib=$2 build=$work/python-blosc2-build source=$work/python-blosc2-source site
+  site=$(site_packages "$py")/blosc2
+  sources blosc2 "$reference_version" "$source" src/blosc2 tests examples pytest.ini conftest.py
+  if [ ! -f "$build/complete" ]; then
+    say "building the extension module of python-blosc2"
+    rm -rf "$build"
+    mkdir -p "$build"
+    cp "$site/blosc2_ext.abi3.so" "$build/libminiexpr.so"
+    "$python" "$clients/miniexpr_header.py" "$source/src/blosc2/blosc2_ext.pyx" >"$build/miniexpr.h"
+    : >"$build/miniexpr_numpy.h"
+    "$py" -m cython "$source/src/blosc2/blosc2_ext.pyx" -o "$build/blosc2_ext.c"
+    ln -sf "$lib" "$build/libblosc2.so"
+    "${CC:-cc}" -O1 -fPIC -shared -fvisibility=hidden -w -I"$build" -I"$source/src/blosc2" -I"$root/include" \
+      -I"$("$py" -c 'import sysconfig; print(sysconfig.get_path("include"))')" \
+      -I"$("$py" -c 'import numpy; print(numpy.get_include())')" \
+      "$build/blosc2_ext.c" "$source/src/blosc2/matmul_kernels.c" -o "$build/blosc2_ext.abi3.so" \
+      -L"$build" -lblosc2 -l:libminiexpr.so -Wl,-rpath,'$ORIGIN/lib' -ldl -lm
+    touch "$build/complete"
+  fi
+  rm -f "$site"/lib/libblosc2.* "$site/blosc2_ext.abi3.so"
+  cp "$build/blosc2_ext.abi3.so" "$site/"
+  cp "$build/libminiexpr.so" "$site/lib/"
+  cp "$lib" "$site/lib/libblosc2.so.9"
+  assert_runs_on "$lib" "$py" "import blosc2"
+}
+
 # Makes a directory with our libblosc.so.1, and prints the path of the library in it. BLOSC1_LIBRARY names another library
 # that takes its place (to see what the reference does).
 blosc1_library() {

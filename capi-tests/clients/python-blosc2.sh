@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # Python-Blosc2: the extension module of the wheel holds C-Blosc2 as a static library, so there is no file to swap. The
-# module is built once more from the package's own blosc2_ext.pyx against our headers, linked with libblosc2.so.9, and put
-# in the wheel's place; what else the wheel's module holds (the expression evaluator) is taken from that module, as a
-# shared library. Then the package's own tests run; b2h5py, which reads HDF5 files through it, runs its own too.
+# module is built again and linked with libblosc2.so.9 (swap_python_blosc2). Then the package's own tests run; b2h5py,
+# which reads HDF5 files through it, runs its own too.
 # `quick` runs the tests of chunks, super-chunks, frames and slices of arrays, without the plugins. BLOSC2_LIBRARY names another library
 # instead of ours (to see what the reference does).
 source "$(dirname "$0")/common.sh"
@@ -12,31 +11,7 @@ b2h5py_version=0.5.1
 py=$(environment python-blosc2 "blosc2==$version" "b2h5py==$b2h5py_version" cython setuptools pytest pytest-xdist psutil h5py hdf5plugin)
 site=$(site_packages "$py")/blosc2
 source=$work/python-blosc2-source
-sources blosc2 "$version" "$source" src/blosc2 tests examples pytest.ini conftest.py
-lib=${BLOSC2_LIBRARY:-$(library 9)}
-
-build=$work/python-blosc2-build
-if [ ! -f "$build/complete" ]; then
-  say "building the extension module"
-  rm -rf "$build"
-  mkdir -p "$build"
-  cp "$site/blosc2_ext.abi3.so" "$build/libminiexpr.so"
-  "$python" "$clients/miniexpr_header.py" "$source/src/blosc2/blosc2_ext.pyx" >"$build/miniexpr.h"
-  : >"$build/miniexpr_numpy.h"
-  "$py" -m cython "$source/src/blosc2/blosc2_ext.pyx" -o "$build/blosc2_ext.c"
-  ln -sf "$lib" "$build/libblosc2.so"
-  "${CC:-cc}" -O1 -fPIC -shared -fvisibility=hidden -w -I"$build" -I"$source/src/blosc2" -I"$root/include" \
-    -I"$("$py" -c 'import sysconfig; print(sysconfig.get_path("include"))')" \
-    -I"$("$py" -c 'import numpy; print(numpy.get_include())')" \
-    "$build/blosc2_ext.c" "$source/src/blosc2/matmul_kernels.c" -o "$build/blosc2_ext.abi3.so" \
-    -L"$build" -lblosc2 -l:libminiexpr.so -Wl,-rpath,'$ORIGIN/lib' -ldl -lm
-  touch "$build/complete"
-fi
-rm -f "$site"/lib/libblosc2.* "$site/blosc2_ext.abi3.so"
-cp "$build/blosc2_ext.abi3.so" "$site/"
-cp "$build/libminiexpr.so" "$site/lib/"
-cp "$lib" "$site/lib/libblosc2.so.9"
-assert_runs_on "$lib" "$py" "import blosc2"
+swap_python_blosc2 "$py" "${BLOSC2_LIBRARY:-$(library 9)}"
 
 # Not of the library: a test of a script that the source distribution leaves out, and one that queries the run-time
 # compiler of the expression evaluator to find symbols in the module that is a shared library here. Two tests compare the
