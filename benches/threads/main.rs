@@ -2,9 +2,10 @@
 //!
 //! ```text
 //! scripts/fetch-reference.sh
-//! cargo bench --bench threads                     # both groups, 3 minutes
+//! cargo bench --bench threads                     # all groups, 4 minutes
 //! cargo bench --bench threads -- gaps             # short calls, with and without a second thread
 //! cargo bench --bench threads -- counts           # long calls, with 1 to 64 threads
+//! cargo bench --bench threads -- processes        # processes x threads, as the workers of Dask
 //! cargo bench --bench threads -- gaps slice       # the cells with these words in their names
 //! ```
 //!
@@ -15,8 +16,11 @@
 //!
 //! Group `counts`: speed relative to one thread of the same library, for the number of threads in the name, and speed
 //! relative to the reference with the same number.
+//!
+//! Group `processes`: see `processes.rs`.
 
-#[path = "../tests/support/mod.rs"]
+mod processes;
+#[path = "../../tests/support/mod.rs"]
 mod support;
 
 use std::cell::{OnceCell, RefCell};
@@ -331,6 +335,9 @@ fn run_counts(libraries: [&'static Library; 2], is_wanted: &dyn Fn(&str) -> bool
 
 fn main() {
     let Some((ours, theirs)) = support::both_libraries() else { return };
+    if processes::run_if_child([ours, theirs]) {
+        return;
+    }
     // `cargo bench` adds `--bench`.
     let words: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
     let is_group = |name: &str| words.first().is_none_or(|group| group == name);
@@ -345,6 +352,9 @@ fn main() {
     }
     if is_group("counts") {
         run_counts([ours, theirs], &is_wanted);
+    }
+    if is_group("processes") {
+        processes::run([ours, theirs], &is_wanted);
     }
     print_capacity();
 }
