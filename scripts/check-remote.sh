@@ -2,22 +2,24 @@
 # Reads an array from nginx, and from an S3 server (moto), by the feature `remote` of the crate: compares the items with those of
 # the file on disk, and prints the requests, the bytes and the times of a few reads, without and with latency.
 #
-#     scripts/check-remote.sh [--planes N] [--latency MILLISECONDS]... [--draw SEED]
+#     scripts/check-remote.sh [--planes N] [--latency MILLISECONDS]... [--draw SEED] [--peers yes]
 #
 # The array has N planes of 16 MiB (default 64), of which moto, which reads all of a file for each request, has at most 8. --draw reads drawn
-# parts of 40 drawn arrays from nginx, too, by several settings of the client. Everything is
+# parts of 40 drawn arrays from nginx, too, by several settings of the client. --peers reads the same slices by python-blosc2, and a
+# copy as a sharded Zarr array by zarr-python on fsspec and by zarrs. Everything is
 # below target/remote/. Installs nginx by apt-get and moto by pip; a server that cannot be installed is SKIPPED. REMOTE_PROFILE is
 # the Cargo profile of the program (default `release`).
 set -euo pipefail
 case ${1:-} in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
 cd "$(dirname "$0")/.."
 
-planes=64 latencies= seed=
+planes=64 latencies= seed= peers=
 while [ $# -gt 0 ]; do
   case $1 in
   --planes) planes=$2 ;;
   --latency) latencies="$latencies $2" ;;
   --draw) seed=$2 ;;
+  --peers) peers=$2 ;;
   *) echo "unknown argument $1" >&2; exit 2 ;;
   esac
   shift 2
@@ -50,6 +52,14 @@ wait_for() { # port
 # The port of nginx, which is free now. The proxies and moto use the numbers above it.
 port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
 
+read_by_peers() { # port
+  [ -n "$peers" ] || return 0
+  local python=$work/peers/bin/python
+  [ -x "$python" ] || { python3 -m venv "$work/peers" && "$work/peers/bin/pip" install --quiet blosc2==4.14.1 zarr==3.1.6 zarrs==0.2.3 fsspec==2026.9.0 aiohttp; }
+  [ -d "$array.zarr" ] || "$python" scripts/remote-peers.py write "$array"
+  "$python" scripts/remote-peers.py read "http://127.0.0.1:$1/${array##*/}" "$array" "$work/access.log"
+}
+
 nginx() {
   command -v nginx >/dev/null || { apt-get update -qq && apt-get install -qq -y --no-install-recommends nginx-light; } >/dev/null 2>&1 ||
     { echo "SKIPPED: reading from nginx, which cannot be installed here"; return; }
@@ -61,7 +71,8 @@ error_log $work/nginx.log;
 daemon off;
 events {}
 http {
-  access_log off;
+  log_format bytes '\$body_bytes_sent';
+  access_log $work/access.log bytes;
   client_body_temp_path $work; proxy_temp_path $work; fastcgi_temp_path $work; uwsgi_temp_path $work; scgi_temp_path $work;
   sendfile on;
   keepalive_requests 100000;
@@ -69,12 +80,14 @@ http {
 }
 END
   chmod -R a+rX "$work/www"
+  : >"$work/access.log"
   "$(type -P nginx)" -e "$work/nginx.log" -c "$work/nginx.conf" &
   pids="$pids $!"
   wait_for "$port"
   printf '\nnginx\n'
   "$program" read "http://127.0.0.1:$port/${array##*/}" "$array"
   [ -z "$seed" ] || "$program" draw "http://127.0.0.1:$port" "$work/www" "$seed" 40
+  read_by_peers "$port"
   local latency delayed=$((port + 1))
   for latency in $latencies; do
     python3 capi-tests/delaying_proxy.py $delayed "$port" "$latency" &
@@ -83,6 +96,7 @@ END
     printf '\nnginx, %s ms of latency\n' "$latency"
     "$program" read "http://127.0.0.1:$delayed/${array##*/}" "$array"
     [ -z "$seed" ] || "$program" draw "http://127.0.0.1:$delayed" "$work/www" "$seed" 40
+    read_by_peers $delayed
     delayed=$((delayed + 1))
   done
 }
