@@ -105,10 +105,9 @@ fn time_of_requests(mut requests: Vec<(Instant, Request)>) -> Option<f64> {
             while let Some(request) = round.get(next.fetch_add(1, Ordering::Relaxed)) {
                 let (host, path) = request.url["http://".len()..].split_once('/').expect("a path");
                 let (first, last) = (request.range.start, request.range.end - 1);
-                write!(
-                    connection.get_mut(),
-                    "GET /{path} HTTP/1.1\r\nHost: {host}\r\nRange: bytes={first}-{last}\r\n\r\n"
-                )?;
+                let text =
+                    format!("GET /{path} HTTP/1.1\r\nHost: {host}\r\nRange: bytes={first}-{last}\r\n\r\n");
+                connection.get_mut().write_all(text.as_bytes())?;
                 let mut line = String::new();
                 while connection.read_line(&mut line)? > 2 {
                     line.clear();
