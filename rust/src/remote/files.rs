@@ -2,7 +2,7 @@
 
 use super::connection::{Connection, Response, Settings, is_changed, lock, runtime, wait};
 use super::disk_cache::DiskCache;
-use super::pages::{PAGE, PageCache};
+use super::pages::{Fetch, FetchWriter, PAGE, PageCache};
 use super::requests;
 use blosc2_core::rust_api::schunk::{FilePart, Source, SourceFile};
 use futures_util::StreamExt;
@@ -88,12 +88,7 @@ impl Files {
             // The first page may be incomplete.
             let skipped = start.next_multiple_of(PAGE) - start;
             if let Some(bytes) = bytes.get(usize::try_from(skipped).unwrap_or(usize::MAX)..) {
-                self.pages.add(
-                    number,
-                    start + skipped,
-                    whole_pages(bytes, start + skipped, meta.size),
-                    &mut HashMap::new(),
-                );
+                self.pages.add(number, start + skipped, whole_pages(bytes, start + skipped, meta.size));
             }
         }
         let file = Arc::new(FileState { path, meta, number, key });
@@ -104,8 +99,8 @@ impl Files {
         lock(&self.opened).get(name).cloned()
     }
 
-    /// Fetches the missing pages of parts of files. Returns all of their pages.
-    async fn fetch(self: Arc<Self>, parts: Vec<FilePart>) -> io::Result<Box<dyn Send>> {
+    /// Opens the files of parts, and begins to fetch their missing pages.
+    async fn fetch(self: Arc<Self>, parts: Vec<FilePart>) -> io::Result<Fetch> {
         let parallel = self.connection.settings.parallel;
         let mut by_file: HashMap<Arc<str>, Vec<Range<u64>>> = HashMap::new();
         for FilePart { file, range } in parts {
@@ -123,42 +118,58 @@ impl Files {
         });
         let opened: Vec<_> = futures_util::stream::iter(opened).buffer_unordered(parallel).collect().await;
         let Settings { max_gap, max_request, .. } = self.connection.settings;
-        let (mut held, mut missing_parts) = (HashMap::new(), Vec::new());
+        let (mut fetch, mut missing_parts) = (self.pages.begin(), Vec::new());
+        let writer = fetch.writer();
         for file in opened {
             let (file, ranges) = file?;
-            let mut missing = Vec::new();
+            let (mut held, mut missing) = (Vec::new(), Vec::new());
             for range in ranges {
                 let range = range.start..range.end.min(file.meta.size);
                 self.pages.visit(file.number, &range, |page, bytes| match bytes {
-                    Some(bytes) => drop(held.insert((file.number, page), bytes)),
+                    Some(bytes) => held.push(((file.number, page), bytes)),
                     None => missing.push(page * PAGE..(page + 1) * PAGE),
                 });
             }
+            writer.hold(held);
             if let (Some(disk), Some(key)) = (&self.disk, &file.key) {
                 for (start, bytes) in disk.read(key, &missing) {
-                    self.pages.add(file.number, start, &bytes, &mut held);
+                    writer.add(file.number, start, &bytes);
+                    let end = start + bytes.len() as u64;
+                    missing.retain(|page| !(start..end).contains(&page.start));
                 }
-                missing.retain(|page| !held.contains_key(&(file.number, page.start / PAGE)));
             }
             let size = file.meta.size;
             missing_parts.push((file, requests::pages(missing, size)));
         }
         let requests = requests::requests(missing_parts, parallel, (max_gap, max_request));
+        if !requests.is_empty() {
+            writer.set_requested(requests.iter().map(|(file, range)| (file.number, range.clone())).collect());
+            fetch.task = Some(runtime()?.spawn(self.request(requests, writer)).abort_handle());
+        }
+        Ok(fetch)
+    }
+
+    /// Makes requests for pages, and adds them as they arrive, until one fails.
+    async fn request(self: Arc<Self>, requests: Vec<(Arc<FileState>, Range<u64>)>, writer: FetchWriter) {
         let connection = &self.connection;
         let responses = requests.into_iter().map(|(file, range)| async move {
             let bounds = Some(GetRange::Bounded(range.clone()));
             let response = connection.get(&file.path, bounds, Some(&file.meta)).await?;
             Ok::<_, io::Error>((file, range.start, response.bytes))
         });
+        let parallel = connection.settings.parallel;
         let mut responses = futures_util::stream::iter(responses).buffer_unordered(parallel);
         while let Some(response) = responses.next().await {
-            let (file, start, bytes) = response?;
-            self.pages.add(file.number, start, &bytes, &mut held);
-            if let (Some(disk), Some(key)) = (&self.disk, &file.key) {
-                disk.add(key, start, &bytes);
+            match response {
+                Ok((file, start, bytes)) => {
+                    writer.add(file.number, start, &bytes);
+                    if let (Some(disk), Some(key)) = (&self.disk, &file.key) {
+                        disk.add(key, start, &bytes);
+                    }
+                }
+                Err(error) => return writer.set_error(error),
             }
         }
-        Ok(Box::new(self.pages.hold(held)))
     }
 }
 
@@ -207,20 +218,24 @@ impl SourceFile for RemoteFile {
     fn read_exact_at(&self, position: u64, dest: &mut [u8]) -> io::Result<()> {
         // In a child of a fork, the lock of the pages may be held for ever.
         runtime()?;
-        let missing = self.copy(position, dest);
-        let (Some(first), Some(last)) = (missing.first(), missing.last()) else { return Ok(()) };
-        // The pages that are there already are held, too.
-        let range = position..last.end.max(first.start + READ_AHEAD);
-        let part = FilePart { file: self.state.path.as_ref().into(), range };
-        let held = wait(self.files.clone().fetch(vec![part]))?;
-        let missing = self.copy(position, dest);
-        drop(held);
-        match missing.first() {
-            None => Ok(()),
-            Some(page) => Err(io::Error::new(
-                io::ErrorKind::UnexpectedEof,
-                format!("{}/{} has no bytes at {}", self.files.connection.place, self.state.path, page.start),
-            )),
+        let mut fetch: Option<Fetch> = None;
+        loop {
+            let missing = self.copy(position, dest);
+            let (Some(first), Some(last)) = (missing.first(), missing.last()) else { return Ok(()) };
+            // Another thread, or the plan of this call, may have requested the page.
+            if self.files.pages.wait(self.state.number, first.start / PAGE) {
+                continue;
+            }
+            if let Some(fetch) = &fetch {
+                let name = || format!("{}/{}", self.files.connection.place, self.state.path);
+                let text = || format!("{} has no bytes at {}", name(), first.start);
+                let no_bytes = || io::Error::new(io::ErrorKind::UnexpectedEof, text());
+                return Err(fetch.take_error().unwrap_or_else(no_bytes));
+            }
+            // The pages that are there already are held, too.
+            let range = position..last.end.max(first.start + READ_AHEAD);
+            let part = FilePart { file: self.state.path.as_ref().into(), range };
+            fetch = Some(wait(self.files.clone().fetch(vec![part]))?);
         }
     }
 }
@@ -261,6 +276,6 @@ impl Source for RemoteFiles {
         if parts.is_empty() {
             return Ok(Box::new(()));
         }
-        wait(self.0.clone().fetch(parts))
+        Ok(Box::new(wait(self.0.clone().fetch(parts))?))
     }
 }
