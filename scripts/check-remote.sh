@@ -49,8 +49,8 @@ wait_for() { # port
   echo "no server on port $1" >&2
   return 1
 }
-# The port of nginx, which is free now. The proxies and moto use the numbers above it.
-port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+# Prints a port that is free now.
+free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
 
 read_by_peers() { # port
   [ -n "$peers" ] || return 0
@@ -64,6 +64,8 @@ nginx() {
   command -v nginx >/dev/null || { apt-get update -qq && apt-get install -qq -y --no-install-recommends nginx-light; } >/dev/null 2>&1 ||
     { echo "SKIPPED: reading from nginx, which cannot be installed here"; return; }
   make_array "$planes"
+  local port latency delayed
+  port=$(free_port)
   cat >"$work/nginx.conf" <<END
 worker_processes 1;
 pid $work/nginx.pid;
@@ -88,16 +90,15 @@ END
   "$program" read "http://127.0.0.1:$port/${array##*/}" "$array"
   [ -z "$seed" ] || "$program" draw "http://127.0.0.1:$port" "$work/www" "$seed" 40
   read_by_peers "$port"
-  local latency delayed=$((port + 1))
   for latency in $latencies; do
-    python3 capi-tests/delaying_proxy.py $delayed "$port" "$latency" &
+    delayed=$(free_port)
+    python3 capi-tests/delaying_proxy.py "$delayed" "$port" "$latency" &
     pids="$pids $!"
-    wait_for $delayed
+    wait_for "$delayed"
     printf '\nnginx, %s ms of latency\n' "$latency"
     "$program" read "http://127.0.0.1:$delayed/${array##*/}" "$array"
     [ -z "$seed" ] || "$program" draw "http://127.0.0.1:$delayed" "$work/www" "$seed" 40
-    read_by_peers $delayed
-    delayed=$((delayed + 1))
+    read_by_peers "$delayed"
   done
 }
 
@@ -105,10 +106,11 @@ moto() {
   [ -x "$work/python/bin/moto_server" ] || { python3 -m venv "$work/python" && "$work/python/bin/pip" install --quiet 'moto[server]==5.2.5'; } ||
     { echo "SKIPPED: reading from moto, which cannot be installed here"; return; }
   make_array $((planes < 8 ? planes : 8))
-  local port=$((port + 10))
-  "$work/python/bin/moto_server" -H 127.0.0.1 -p $port >"$work/moto.log" 2>&1 &
+  local port
+  port=$(free_port)
+  "$work/python/bin/moto_server" -H 127.0.0.1 -p "$port" >"$work/moto.log" 2>&1 &
   pids="$pids $!"
-  wait_for $port
+  wait_for "$port"
   export AWS_ACCESS_KEY_ID=key AWS_SECRET_ACCESS_KEY=secret AWS_REGION=us-east-1 AWS_ENDPOINT=http://127.0.0.1:$port AWS_ALLOW_HTTP=true
   "$work/python/bin/python" - <<'END'
 import os
@@ -125,10 +127,11 @@ azurite() {
   command -v npm >/dev/null && { [ -x "$work/node_modules/.bin/azurite-blob" ] || npm install --silent --no-audit --no-fund --prefix "$work" azurite@3.37.0; } ||
     { echo "SKIPPED: azurite, which cannot be installed here"; return; }
   make_array $((planes < 8 ? planes : 8))
-  local port=$((port + 11))
-  "$work/node_modules/.bin/azurite-blob" --inMemoryPersistence --skipApiVersionCheck --blobHost 127.0.0.1 --blobPort $port >"$work/azurite.log" 2>&1 &
+  local port
+  port=$(free_port)
+  "$work/node_modules/.bin/azurite-blob" --inMemoryPersistence --skipApiVersionCheck --blobHost 127.0.0.1 --blobPort "$port" >"$work/azurite.log" 2>&1 &
   pids="$pids $!"
-  wait_for $port
+  wait_for "$port"
   export AZURE_STORAGE_USE_EMULATOR=true AZURITE_BLOB_STORAGE_URL=http://127.0.0.1:$port AZURE_ALLOW_HTTP=true
   printf '\nAzure (azurite)\n'
   [ -x "$work/python/bin/python" ] || python3 -m venv "$work/python"
