@@ -438,7 +438,13 @@ fn try_to_change(
         let (connection, path) = (connection.clone(), index_path.clone());
         wait(async move { connection.get(&path, None, None).await })
     };
-    let old = read_index().map_err(|error| failed(&error))?;
+    let old = read_index().map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => {
+            let text = format!("{}/{dest} is no directory with a super-chunk: {error}", connection.place);
+            failed(&io::Error::new(error.kind(), text))
+        }
+        _ => failed(&error),
+    })?;
     let directory = tempfile::tempdir().map_err(|error| failed(&error))?;
     let copy = Copy { connection, dest, directory, first_new, fetched: RefCell::default() };
     let write =

@@ -317,6 +317,9 @@ fn long_files_are_sent_in_parts_and_replaced_if_asked() {
     assert_eq!(kind(client.upload(&short, url, false).unwrap_err()), io::ErrorKind::AlreadyExists);
     client.upload(&short, url, true).unwrap();
     assert_eq!(client.open_array::<u64>(url).unwrap().read(..).unwrap(), noise[..3]);
+    // Only directories grow.
+    let error = client.append_items(url, 0, &[1_u64]).unwrap_err();
+    assert!(error.to_string().contains("s3://bucket/a.b2nd is no directory with a super-chunk"), "{error}");
 }
 
 #[test]
