@@ -1,25 +1,27 @@
 #!/usr/bin/env bash
-# Reads an array from nginx, and from an S3 server (moto), by the feature `remote` of the crate: compares the items with those of
-# the file on disk, and prints the requests, the bytes and the times of a few reads, without and with latency.
+# Reads an array from nginx, and from servers of S3 (moto) and Azure (azurite), by the feature `remote` of the crate: compares the items
+# with those of the file on disk, and prints the requests, the bytes and the times of a few reads, without and with latency. Uploads the
+# file to the latter two, and appends to a directory there.
 #
-#     scripts/check-remote.sh [--planes N] [--latency MILLISECONDS]... [--draw SEED] [--peers yes]
+#     scripts/check-remote.sh [--planes N] [--latency MILLISECONDS]... [--draw SEED] [--peers yes] [--servers "nginx moto azurite"]
 #
-# The array has N planes of 16 MiB (default 64), of which moto, which reads all of a file for each request, has at most 8. --draw reads drawn
-# parts of 40 drawn arrays from nginx, too, by several settings of the client. --peers reads the same slices by python-blosc2, and a
-# copy as a sharded Zarr array by zarr-python on fsspec and by zarrs. Everything is
-# below target/remote/. Installs nginx by apt-get and moto by pip; a server that cannot be installed is SKIPPED. REMOTE_PROFILE is
-# the Cargo profile of the program (default `release`).
+# The array has N planes of 16 MiB (default 64), of which moto, which reads all of a file for each request, and azurite have at most 8.
+# --draw reads drawn parts of 40 drawn arrays from nginx, too, by several settings of the client. --peers reads the same slices by
+# python-blosc2, and from a copy as a sharded Zarr array by zarr-python on fsspec and by zarrs. Everything is below target/remote/.
+# Installs nginx by apt-get, moto by pip and azurite by npm; a server that cannot be installed is SKIPPED. REMOTE_PROFILE is the
+# Cargo profile of the program (default `release`).
 set -euo pipefail
 case ${1:-} in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
 cd "$(dirname "$0")/.."
 
-planes=64 latencies= seed= peers=
+planes=64 latencies= seed= peers= servers="nginx moto azurite"
 while [ $# -gt 0 ]; do
   case $1 in
   --planes) planes=$2 ;;
   --latency) latencies="$latencies $2" ;;
   --draw) seed=$2 ;;
   --peers) peers=$2 ;;
+  --servers) servers=$2 ;;
   *) echo "unknown argument $1" >&2; exit 2 ;;
   esac
   shift 2
@@ -52,6 +54,19 @@ wait_for() { # port
 # Prints a port that is free now.
 free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
 
+# Calls a function with the port of a proxy for each latency.
+with_latency() { # title port function
+  local latency port
+  for latency in $latencies; do
+    port=$(free_port)
+    python3 capi-tests/delaying_proxy.py "$port" "$2" "$latency" &
+    pids="$pids $!"
+    wait_for "$port"
+    printf '\n%s, %s ms of latency\n' "$1" "$latency"
+    "$3" "$port"
+  done
+}
+
 read_by_peers() { # port
   [ -n "$peers" ] || return 0
   local python=$work/peers/bin/python
@@ -64,7 +79,7 @@ nginx() {
   command -v nginx >/dev/null || { apt-get update -qq && apt-get install -qq -y --no-install-recommends nginx-light; } >/dev/null 2>&1 ||
     { echo "SKIPPED: reading from nginx, which cannot be installed here"; return; }
   make_array "$planes"
-  local port latency delayed
+  local port
   port=$(free_port)
   cat >"$work/nginx.conf" <<END
 worker_processes 1;
@@ -87,19 +102,13 @@ END
   pids="$pids $!"
   wait_for "$port"
   printf '\nnginx\n'
-  "$program" read "http://127.0.0.1:$port/${array##*/}" "$array"
-  [ -z "$seed" ] || "$program" draw "http://127.0.0.1:$port" "$work/www" "$seed" 40
-  read_by_peers "$port"
-  for latency in $latencies; do
-    delayed=$(free_port)
-    python3 capi-tests/delaying_proxy.py "$delayed" "$port" "$latency" &
-    pids="$pids $!"
-    wait_for "$delayed"
-    printf '\nnginx, %s ms of latency\n' "$latency"
-    "$program" read "http://127.0.0.1:$delayed/${array##*/}" "$array"
-    [ -z "$seed" ] || "$program" draw "http://127.0.0.1:$delayed" "$work/www" "$seed" 40
-    read_by_peers "$delayed"
-  done
+  read_through_nginx() { # port
+    "$program" read "http://127.0.0.1:$1/${array##*/}" "$array"
+    [ -z "$seed" ] || "$program" draw "http://127.0.0.1:$1" "$work/www" "$seed" 40
+    read_by_peers "$1"
+  }
+  read_through_nginx "$port"
+  with_latency nginx "$port" read_through_nginx
 }
 
 moto() {
@@ -121,6 +130,10 @@ END
   printf '\nS3 (moto)\n'
   "$program" change s3://bucket/some "$array"
   "$program" read s3://bucket/some/file.b2nd "$array"
+  read_s3() { # port
+    AWS_ENDPOINT=http://127.0.0.1:$1 "$program" read s3://bucket/some/file.b2nd "$array"
+  }
+  with_latency S3 "$port" read_s3
 }
 
 azurite() {
@@ -146,8 +159,12 @@ BlobServiceClient(account, credential=key, api_version="2023-11-03").create_cont
 END
   "$program" change az://container/some "$array"
   "$program" read az://container/some/file.b2nd "$array"
+  read_azure() { # port
+    AZURITE_BLOB_STORAGE_URL=http://127.0.0.1:$1 "$program" read az://container/some/file.b2nd "$array"
+  }
+  with_latency Azure "$port" read_azure
 }
 
-nginx
-[ -n "${SKIP_S3:-}" ] || moto
-[ -n "${SKIP_S3:-}" ] || azurite
+for server in $servers; do
+  "$server"
+done
