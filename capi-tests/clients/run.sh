@@ -37,11 +37,11 @@ run() { # table client...
 
 case $mode in
   quick)
-    blosc2=(pytables python-blosc2 hdf5plugin old-headers)
+    blosc2=(pytables python-blosc2 dask hdf5plugin old-headers)
     blosc1=(numcodecs python-blosc pytables openvdb hdf5)
     ;;
   all)
-    blosc2=(pytables python-blosc2 hdf5plugin imagecodecs old-headers)
+    blosc2=(pytables python-blosc2 dask hdf5plugin imagecodecs old-headers)
     blosc1=(numcodecs python-blosc pytables openvdb hdf5 gdal imagecodecs zarrs)
     ;;
 esac
