@@ -1,5 +1,5 @@
 //! Four processes that read, write and extend one array on disk, and of which some are killed at random moments. The array
-//! loses no call that has returned, and is whole afterwards.
+//! loses no call that has returned, and is whole afterwards. One more test has two handles of one process.
 //!
 //! A test starts this executable again for its processes. `BLOSC2_PROCESS_KILLS` sets the number of kills of each test.
 #![cfg(not(target_family = "wasm"))]
@@ -291,6 +291,33 @@ fn run<W: Work>(test: &str, is_directory: bool) {
     println!("{test}: {ncalls:?} calls, {kills} kills");
     W::check(path, ncalls);
     assert_eq!(blosc2::verify(path, 1).unwrap().len(), 0, "damaged parts");
+}
+
+/// Python frees a handle with its interpreter lock held, which the thread with the other handle needs before it can go on.
+#[test]
+fn a_handle_is_closed_while_another_one_has_the_lock() {
+    for is_directory in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = &folder.path().join("array.b2nd");
+        Writes::create(path, is_directory);
+        let open = || options().open_array::<u64>(path).unwrap();
+        let (mut first, mut second) = (open(), open());
+        second.write(..4000, &chunk_content(0, 1).collect::<Vec<_>>()).unwrap();
+        let write = |first: &mut Array<u64>| {
+            let (sender, receiver) = std::sync::mpsc::channel();
+            std::thread::spawn(move || {
+                drop(second);
+                sender.send(()).unwrap();
+            });
+            receiver.recv_timeout(TIME_LIMIT / 10).expect("the handle is closed");
+            first.write(4000..8000, &chunk_content(1, 1).collect::<Vec<_>>())
+        };
+        first.transaction(write).unwrap();
+        drop(first);
+        let array = open();
+        assert_eq!([0, 1, 2].map(|nchunk| read_generation(&array, nchunk)), [1, 1, 0]);
+        assert_eq!(blosc2::verify(path, 1).unwrap().len(), 0);
+    }
 }
 
 #[test]

@@ -5,7 +5,7 @@ use crate::error::{Error, Result, err};
 use crate::fork_count::{self, PerProcess};
 use crate::os;
 use crate::trace;
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind};
 use std::mem;
 use std::path::PathBuf;
@@ -171,6 +171,15 @@ impl FrameLock {
         Ok(FrameLockGuard { lock: self, process: fork_count::current() })
     }
 
+    /// As [`guard`](Self::guard) with an exclusive lock. Returns `None` instead of waiting for another handle.
+    ///
+    /// # Errors
+    /// Those of [`lock`](Self::lock).
+    pub(crate) fn try_guard(&self) -> Result<Option<FrameLockGuard<'_>>> {
+        let is_locked = self.lock_or_give_up(true, false)?;
+        Ok(is_locked.then(|| FrameLockGuard { lock: self, process: fork_count::current() }))
+    }
+
     /// Acquires the lock, waiting for other handles without a limit. Each call needs one call of [`FrameLock::unlock`]
     /// in the same process.
     ///
@@ -183,6 +192,12 @@ impl FrameLock {
     /// `Lock`; the depth is unchanged then. If turning a shared section into an exclusive one fails, the shared lock of
     /// the system is lost as well.
     pub(crate) fn lock(&self, exclusive: bool) -> Result<()> {
+        self.lock_or_give_up(exclusive, true).map(drop)
+    }
+
+    /// As [`lock`](Self::lock). Without `waits`, acquires no lock and returns false if another handle has it, or if this
+    /// handle has a shared lock and an exclusive one is requested.
+    fn lock_or_give_up(&self, exclusive: bool, waits: bool) -> Result<bool> {
         let lock = self.in_this_process();
         let mut state = lock.state();
         if !exclusive && state.is_too_old_to_join() {
@@ -196,7 +211,10 @@ impl FrameLock {
         let state = &mut *state;
         if state.depth > 0 && (state.exclusive || !exclusive) {
             state.depth += 1;
-            return Ok(());
+            return Ok(true);
+        }
+        if state.depth > 0 && !waits {
+            return Ok(false);
         }
         let file = match state.file.take() {
             Some(file) => file,
@@ -207,10 +225,11 @@ impl FrameLock {
             // The shared lock of this handle: Windows would wait for its end.
             os::unlock_file(file).map_err(|error| self.lock_error("unlock", &error))?;
         }
-        let seen = self.acquire(file, exclusive).inspect_err(|_| {
+        let acquired = self.acquire(file, exclusive, waits).inspect_err(|_| {
             // The error of `acquire` is returned, not that of `unlock`.
             let _ = os::unlock_file(file);
-        })?;
+        });
+        let Some(seen) = acquired? else { return Ok(false) };
         if seen != state.last_seen_counter {
             self.missed_changes.store(true, Ordering::Relaxed);
         }
@@ -218,7 +237,7 @@ impl FrameLock {
         state.exclusive = exclusive;
         state.depth += 1;
         state.section_start = Some(Instant::now());
-        Ok(())
+        Ok(true)
     }
 
     /// Releases one lock. Without a lock, does nothing.
@@ -253,17 +272,25 @@ impl FrameLock {
             .map_err(|error| self.lock_error("open", &error))
     }
 
-    /// Acquires the lock of the system. Returns the counter before this section. An exclusive section increments the
-    /// counter.
-    fn acquire(&self, file: &File, exclusive: bool) -> Result<u64> {
-        retry_on_interrupt(|| if exclusive { file.lock() } else { file.lock_shared() })
-            .map_err(|error| self.lock_error("lock", &error))?;
+    /// Acquires the lock of the system. Returns the counter before this section, or `None` if another handle has the lock
+    /// and the call does not wait. An exclusive section increments the counter.
+    fn acquire(&self, file: &File, exclusive: bool, waits: bool) -> Result<Option<u64>> {
+        let acquired = match (exclusive, waits) {
+            (true, true) => retry_on_interrupt(|| file.lock()),
+            (false, true) => retry_on_interrupt(|| file.lock_shared()),
+            (_, false) => match if exclusive { file.try_lock() } else { file.try_lock_shared() } {
+                Ok(()) => Ok(()),
+                Err(TryLockError::WouldBlock) => return Ok(None),
+                Err(TryLockError::Error(error)) => Err(error),
+            },
+        };
+        acquired.map_err(|error| self.lock_error("lock", &error))?;
         let seen = read_counter(file).map_err(|error| self.lock_error("read", &error))?;
         if exclusive {
             os::write_all_at(file, &seen.wrapping_add(1).to_ne_bytes(), COUNTER_OFFSET)
                 .map_err(|error| self.lock_error("write", &error))?;
         }
-        Ok(seen)
+        Ok(Some(seen))
     }
 
     #[track_caller]

@@ -211,17 +211,17 @@ impl SuperChunk {
 
     /// Commits pending changes, and closes the gap that changes have left in the file, before the super-chunk is freed.
     /// In a child of `fork()`, these are the changes of the child only.
+    ///
+    /// The gap stays if another handle has the lock: the C library frees a super-chunk without a lock, so a program may call
+    /// this while it holds a lock that the thread with the other handle needs, as Python holds its interpreter lock. Pending
+    /// changes are those of a handle that has the lock itself.
     pub(super) fn close_frame(&self) {
         let is_own = |frame: &&DiskFrame| !self.is_view() && !frame.is_state_of_parent();
         let Some(frame) = self.disk_frame().filter(is_own).filter(|frame| frame.has_uncompacted_changes())
         else {
             return;
         };
-        let closed = frame.lock(true).and_then(|frame_lock| {
-            frame.close()?;
-            frame_lock.map_or(Ok(()), FrameLockGuard::release)
-        });
-        if let Err(error) = closed {
+        if let Err(error) = frame.with_lock_if_free(|| frame.close()) {
             trace::error(&error);
         }
     }

@@ -214,6 +214,16 @@ impl DiskFrame {
         lock.map(|lock| lock.guard(exclusive)).transpose()
     }
 
+    /// Calls `work` with the lock between processes held exclusively, if the frame has one. Does nothing if another handle
+    /// has the lock.
+    pub(crate) fn with_lock_if_free(&self, work: impl FnOnce() -> Result<()>) -> Result<()> {
+        self.discard_inherited_state();
+        let Some(lock) = self.lock.as_ref().filter(|_| !self.is_unpublished()) else { return work() };
+        let Some(guard) = lock.try_guard()? else { return Ok(()) };
+        work()?;
+        guard.release()
+    }
+
     pub(crate) fn has_lock(&self) -> bool {
         self.lock.is_some()
     }
