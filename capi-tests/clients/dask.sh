@@ -12,7 +12,7 @@ swap_python_blosc2 "$py" "$lib"
 wheel=$(dirname "$(release "$reference_version")")
 case $mode in
   quick) amount=(--kills 4 --calls 40 --starts processes/fork,Dask/spawn) ;;
-  all) amount=(--kills 20 --calls 200) ;;
+  all) amount=(--kills 10 --calls 100) ;;
 esac
 
 say "examples/dask"

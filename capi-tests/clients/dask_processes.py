@@ -4,7 +4,7 @@
     dask_processes.py --compare FILE FILE
 
 DIRECTORY gets the arrays. LIBRARY is our libblosc2.so, which verifies the files afterwards, also those of another library.
-The processes are those of `multiprocessing` or the workers of a `LocalCluster` of Dask with two threads each, with each of
+The processes are those of `multiprocessing` or the workers of a `LocalCluster` of Dask with one thread each, with each of
 the start methods fork, spawn and forkserver; the arrays are files and directories. In the cases `inherited`, forked processes
 use the open array of their parent. Prints one line for each case, and adds them up in FILE; `--compare` prints two of these
 files as a table in Markdown. A case counts:
@@ -285,7 +285,7 @@ class Workers:
             "distributed.deploy.lost-worker-timeout": "10 minutes",
         })
         self.cluster = LocalCluster(
-            n_workers=NWORKERS, threads_per_worker=2, dashboard_address=None, silence_logs="CRITICAL"
+            n_workers=NWORKERS, threads_per_worker=1, dashboard_address=None, silence_logs="CRITICAL"
         )
         self.client = Client(self.cluster)
 
@@ -423,15 +423,19 @@ def run_cases(options) -> dict:
 
 def compare(ours: Path, theirs: Path) -> None:
     """Prints the tables of two runs beside each other."""
-    read = lambda path: {tuple(row[:3]): row[3:] for row in (line.split("\t") for line in path.read_text().splitlines())}
-    first, second = read(ours), read(theirs)
+    tables = []
+    for path in (ours, theirs):
+        rows = (line.split("\t") for line in path.read_text().splitlines())
+        tables.append({tuple(row[:3]): row[3:] for row in rows})
+    first, second = tables
     print("| processes | case | store | this library: calls, kills | findings | C-Blosc2: calls, kills | findings |")
     print("|---|---|---|--:|---|--:|---|")
     for key, numbers in first.items():
         cells = []
-        for calls, killed, *counts in (numbers, second.get(key, ["0"] * len(COLUMNS))):
+        for row in (numbers, second.get(key)):
+            calls, killed, *counts = row or [""] * len(COLUMNS)
             found = ", ".join(f"{count} {kind}" for count, kind in zip(counts, KINDS) if count != "0")
-            cells += [f"{calls}, {killed}", found or "none"]
+            cells += [f"{calls}, {killed}", found or "none"] if row else ["not run", ""]
         print("| " + " | ".join([*key, *cells]) + " |")
 
 
