@@ -2,7 +2,8 @@
 
 use super::params::{CompressSettings, decompress_params};
 use super::schunk::{
-    BackendParams, CheckedStorage, FileAccess, NewStorage, Source, SuperChunkHandle, SuperChunkRef,
+    BackendParams, CheckedStorage, FileAccess, NewStorage, Source, SourcePlace, SuperChunkHandle,
+    SuperChunkRef,
 };
 use super::{c_path, c_text};
 use crate::b2nd::array::{Array, ArrayBuilder, ArrayParams};
@@ -170,9 +171,9 @@ impl ArrayHandle {
         Ok(ArrayHandle { inner: builder.into_array(schunk), params, _base: None })
     }
 
-    /// Opens the array in the file `name` of `source`, or in the files of a directory, for reading.
-    pub fn open_source(source: Arc<dyn Source>, name: &str, is_directory: bool) -> Result<ArrayHandle> {
-        let schunk = super::schunk::open_source(source, name, is_directory)?;
+    /// Opens the array in a place of `source` for reading.
+    pub fn open_source(source: Arc<dyn Source>, place: SourcePlace<'_>) -> Result<ArrayHandle> {
+        let schunk = super::schunk::open_source(source, place)?;
         let builder = ArrayBuilder::read(&schunk)?;
         let params = BackendParams::new(FileAccess::Plain);
         Ok(ArrayHandle { inner: builder.into_array(schunk), params, _base: None })

@@ -1,6 +1,7 @@
 //! Checking and repairing frames.
 
 use super::c_path;
+use super::schunk::{Source, SourcePlace};
 use crate::b2nd::metalayer::check_array_metalayer;
 use crate::error::Result;
 use crate::frame::recovery::check::files::FrameFiles;
@@ -10,15 +11,28 @@ use crate::frame::recovery::check::verify::{CheckOptions, other_data, verify_fil
 use crate::frame::recovery::{check, repair};
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 
 pub use crate::frame::recovery::check::report::{Damage, FramePart};
 
 /// Returns the offset and the length, in bytes, of data that follow the frame at byte `offset` of the file at `path`
 /// and are not remains of changes of the frame; `None` if there are none.
 pub fn other_data_behind(path: &Path, offset: u64) -> Result<Option<(u64, u64)>> {
-    let files = FrameFiles::open(&c_path(path)?, super::schunk::signed(offset)?)?;
-    let (_, header) = read_header(&files)?;
-    Ok(other_data(&files, &header)?.and_then(|place| place.offset.zip(place.len)))
+    other_data_of(&FrameFiles::open(&c_path(path)?, super::schunk::signed(offset)?)?)
+}
+
+/// As [`other_data_behind`], for a frame in a place of `source`.
+pub fn other_data_behind_source(
+    source: Arc<dyn Source>,
+    place: SourcePlace<'_>,
+) -> Result<Option<(u64, u64)>> {
+    let (kind, name, offset) = place.parts();
+    other_data_of(&FrameFiles::of_source(source, kind, &super::c_text(name)?, offset)?)
+}
+
+fn other_data_of(files: &FrameFiles) -> Result<Option<(u64, u64)>> {
+    let (_, header) = read_header(files)?;
+    Ok(other_data(files, &header)?.and_then(|place| place.offset.zip(place.len)))
 }
 
 fn options<'a>(nthreads: usize, progress: &'a dyn Fn(u64)) -> CheckOptions<'a> {

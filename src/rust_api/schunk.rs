@@ -188,9 +188,9 @@ impl SuperChunkHandle {
         Ok(SuperChunkHandle { inner, params })
     }
 
-    /// Opens the frame in the file `name` of `source`, or in the files of a directory, for reading.
-    pub fn open_source(source: Arc<dyn Source>, name: &str, is_directory: bool) -> Result<SuperChunkHandle> {
-        let inner = open_source(source, name, is_directory)?;
+    /// Opens the frame in a place of `source` for reading.
+    pub fn open_source(source: Arc<dyn Source>, place: SourcePlace<'_>) -> Result<SuperChunkHandle> {
+        let inner = open_source(source, place)?;
         Ok(SuperChunkHandle { inner, params: BackendParams::new(FileAccess::Plain) })
     }
 
@@ -236,13 +236,27 @@ impl SuperChunkHandle {
 /// What a source holds while it is read.
 pub(super) type Fetched = Option<[Box<dyn Send>; 2]>;
 
-pub(super) fn open_source(
-    source: Arc<dyn Source>,
-    name: &str,
-    is_directory: bool,
-) -> Result<OwnedSuperChunk> {
-    let kind = if is_directory { FrameKind::Sparse } else { FrameKind::Contiguous };
-    schunk::SuperChunk::open_source(kind, &c_text(name)?, source)
+pub(super) fn open_source(source: Arc<dyn Source>, place: SourcePlace<'_>) -> Result<OwnedSuperChunk> {
+    let (kind, name, offset) = place.parts();
+    schunk::SuperChunk::open_source(kind, &c_text(name)?, offset, source)
+}
+
+/// The place of a frame in a [`Source`].
+#[derive(Clone, Copy, Debug)]
+pub enum SourcePlace<'a> {
+    /// The name of a file, and the offset of the frame in it in bytes.
+    File(&'a str, u64),
+    /// The name of a directory.
+    Directory(&'a str),
+}
+
+impl<'a> SourcePlace<'a> {
+    pub(super) fn parts(self) -> (FrameKind, &'a str, u64) {
+        match self {
+            SourcePlace::File(name, offset) => (FrameKind::Contiguous, name, offset),
+            SourcePlace::Directory(name) => (FrameKind::Sparse, name, 0),
+        }
+    }
 }
 
 /// A borrowed super-chunk, of a [`SuperChunkHandle`] or of an array. Any number of threads may use and change it.

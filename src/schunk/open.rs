@@ -52,14 +52,15 @@ impl SuperChunk {
         })
     }
 
-    /// Opens the frame in the file `name` of `source`, or in the files of a directory, for reading.
+    /// Opens the frame at byte `base` of the file `name` of `source`, or in the files of a directory, for reading.
     pub(crate) fn open_source(
         kind: FrameKind,
         name: &CStr,
+        base: u64,
         source: Arc<dyn Source>,
     ) -> Result<OwnedSuperChunk> {
         let backend = Backend::of_source(source);
-        let (frame, contents, flags2) = Frame::open(kind, name, 0, backend.clone())?;
+        let (frame, contents, flags2) = Frame::open(kind, name, base, backend.clone())?;
         let contiguous = kind == FrameKind::Contiguous;
         let storage = Storage { contiguous, urlpath: Some(name), ..Storage::default() };
         SuperChunk::from_opened_frame(frame, &contents, flags2, Some(backend), &storage)

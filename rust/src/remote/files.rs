@@ -21,6 +21,7 @@ const HEAD: u64 = 4 << 10;
 const READ_AHEAD: u64 = 16 << 10;
 
 /// The files of a store.
+#[derive(Clone)]
 pub(super) struct RemoteFiles(Arc<Files>);
 
 struct Files {

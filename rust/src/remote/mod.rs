@@ -19,16 +19,19 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::ranges::{Axes, Ranges};
 use crate::super_chunk::SuperChunk;
 use blosc2_core::rust_api::array::ArrayHandle;
-use blosc2_core::rust_api::schunk::{Source, SourceFile, SuperChunkHandle};
-use connection::{Connection, Counts, Settings, Stores};
+use blosc2_core::rust_api::check;
+use blosc2_core::rust_api::schunk::{Source, SourceFile, SourcePlace, SuperChunkHandle};
+use connection::{Connection, Counts, Settings, Stores, lock};
 use disk_cache::DiskCache;
 use files::{RemoteFile, RemoteFiles};
 use pages::PageCache;
 use place::Place;
+use std::collections::HashMap;
 use std::io;
+use std::ops::Range;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// The largest distance in bytes of ranges that are joined, and the longest request. On drawn arrays, of reads that need more than 16
@@ -65,6 +68,10 @@ pub struct Client {
     counts: Arc<Counts>,
     /// The stores with the options of `settings`.
     stores: Arc<Stores>,
+    /// The files of each URL that was opened, unless they are closed with the last array that reads them.
+    kept: Option<Arc<Mutex<HashMap<String, RemoteFiles>>>>,
+    /// The offset of frames in their files in bytes.
+    offset: u64,
 }
 
 impl std::fmt::Debug for Client {
@@ -103,6 +110,8 @@ impl Client {
             disk: None,
             counts: Arc::default(),
             stores: Arc::default(),
+            kept: None,
+            offset: 0,
         }
     }
 
@@ -205,6 +214,46 @@ impl Client {
     pub fn time_limit(mut self, time: Duration) -> Client {
         self.settings.time_limit = time;
         self.stores = Arc::default();
+        self
+    }
+
+    /// Sets the offset of the frame in the files that are opened, for example of a member of an archive.
+    ///
+    /// ```
+    /// # let dir = tempfile::tempdir()?;
+    /// # let path = dir.path().join("archive");
+    /// use blosc2::{Params, SuperChunk, remote::Client};
+    ///
+    /// let frame = SuperChunk::new(&Params::new().level(9))?.to_frame()?;
+    /// std::fs::write(&path, [&[0; 100][..], &frame].concat())?;
+    /// let schunk = Client::new().offset(100).open_super_chunk(&format!("file://{}", path.display()))?;
+    /// assert_eq!(schunk.info().params.get_level(), 9);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
+    #[must_use]
+    pub fn offset(mut self, offset: u64) -> Client {
+        self.offset = offset;
+        self
+    }
+
+    /// Keeps the files that are opened: opening a URL again takes no request, and reads the version of the file that was opened first.
+    ///
+    /// ```
+    /// # let dir = tempfile::tempdir()?;
+    /// # let path = dir.path().join("a.b2nd");
+    /// use blosc2::{Array, remote::Client};
+    ///
+    /// Array::<u8>::builder([10]).create_from(&path, &[7; 10])?;
+    /// let (client, url) = (Client::new().keep_open(), format!("file://{}", path.display()));
+    /// client.open_super_chunk(&url)?;
+    /// let requests = client.requests();
+    /// client.open_any_array(&url)?;
+    /// assert_eq!(client.requests(), requests);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
+    #[must_use]
+    pub fn keep_open(mut self) -> Client {
+        self.kept = Some(Arc::default());
         self
     }
 
@@ -461,30 +510,59 @@ impl Client {
         Ok((connect(&self.settings)?, connect(&once)?))
     }
 
+    /// Returns the files of a store.
     fn files(&self, place: &Place) -> Result<RemoteFiles> {
+        let mut kept = self.kept.as_ref().map(|kept| lock(kept));
+        if let Some(files) = kept.as_ref().and_then(|kept| kept.get(place.key())) {
+            return Ok(files.clone());
+        }
         let connection = Connection::new(place, &self.settings, &self.stores, &self.counts)?;
-        Ok(RemoteFiles::new(connection, self.pages.clone(), self.disk.clone()))
+        let files = RemoteFiles::new(connection, self.pages.clone(), self.disk.clone());
+        if let Some(kept) = &mut kept {
+            kept.insert(place.key().to_owned(), files.clone());
+        }
+        Ok(files)
+    }
+
+    /// Returns the range, in bytes, of data that follow the frame in its file, as [`other_data_behind`](crate::other_data_behind).
+    ///
+    /// ```
+    /// # let dir = tempfile::tempdir()?;
+    /// # let path = dir.path().join("a.b2frame");
+    /// let frame = blosc2::SuperChunk::new(&blosc2::Params::new())?.to_frame()?;
+    /// std::fs::write(&path, [&frame[..], b"other data"].concat())?;
+    /// let url = format!("file://{}", path.display());
+    /// let len = frame.len() as u64;
+    /// assert_eq!(blosc2::remote::Client::new().other_data_behind(&url)?, Some(len..len + 10));
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`open_array`](Self::open_array).
+    pub fn other_data_behind(&self, url: &str) -> Result<Option<Range<u64>>> {
+        let found = self.open(url, check::other_data_behind_source)?;
+        Ok(found.map(|(offset, len)| offset..offset + len))
     }
 
     /// Opens a file; a directory if the URL ends with a slash, or names no file.
     fn open<R>(
         &self,
         url: &str,
-        open: impl Fn(Arc<dyn Source>, &str, bool) -> blosc2_core::Result<R>,
+        open: impl Fn(Arc<dyn Source>, SourcePlace<'_>) -> blosc2_core::Result<R>,
     ) -> Result<R> {
         let place = Place::parse(url)?;
         let files = Arc::new(self.files(&place)?) as Arc<dyn Source>;
         let name = place.path.as_ref();
         if !url.ends_with('/') {
-            match open(files.clone(), name, false) {
+            match open(files.clone(), SourcePlace::File(name, self.offset)) {
                 Err(error) if is_missing(&error) => {
                     // Of both errors, that of the file is returned.
-                    return open(files, name, true).map_err(|_| error.into());
+                    return open(files, SourcePlace::Directory(name)).map_err(|_| error.into());
                 }
                 opened => return Ok(opened?),
             }
         }
-        Ok(open(files, name, true)?)
+        Ok(open(files, SourcePlace::Directory(name))?)
     }
 }
 

@@ -229,6 +229,20 @@ fn chunks_and_items_of_super_chunks_are_read() {
     assert_eq!(std::io::Error::from(error).kind(), std::io::ErrorKind::NotFound);
 }
 
+#[test]
+fn an_array_in_an_archive_is_read() {
+    let (server, directory) = (Server::new(), tempfile::tempdir().unwrap());
+    let path = directory.path().join("a.b2nd");
+    let items = items(300_000);
+    with_checksums(true, || Array::<i32>::builder([300_000]).chunks([50_000]).create_from(&path, &items))
+        .unwrap();
+    let (before, array) = (vec![1; 1_234_567], std::fs::read(&path).unwrap());
+    server.add("archive", [before, array, vec![2; 100_000]].concat());
+    let client = Client::new().offset(1_234_567);
+    let array: Array<i32> = client.open_array(&server.url("archive")).unwrap();
+    assert_eq!(array.read(123_456..234_567).unwrap(), items[123_456..234_567]);
+}
+
 /// Opens an array and reads it.
 fn read_all(client: &Client, url: &str) -> blosc2::Result<Vec<i32>> {
     client.open_array::<i32>(url)?.read(..)
@@ -313,4 +327,30 @@ fn a_file_that_changes_is_an_error_and_not_a_mixture() {
     upload(&server, &path, "a.b2nd");
     let error = array.read(50_000).unwrap_err();
     assert!(error.to_string().contains("changed"), "{error}");
+}
+
+fn read_bytes(client: &Client, url: &str) -> blosc2::Result<Vec<u8>> {
+    client.open_array::<u8>(url)?.read(..)
+}
+
+#[test]
+fn a_client_that_keeps_files_reads_one_version_of_them() {
+    let (server, directory) = (Server::new(), tempfile::tempdir().unwrap());
+    let path = directory.path().join("a.b2nd");
+    let create = |value: u8| {
+        let array = Array::<u8>::builder([1000]).truncate(true);
+        array.create_from(&path, &[value; 1000]).unwrap();
+        upload(&server, &path, "a.b2nd");
+    };
+    create(1);
+    let client = Client::new().keep_open();
+    let url = server.url("a.b2nd");
+    assert!(client.open_super_chunk(&url).unwrap().is_array());
+    assert_eq!(client.requests(), 2);
+    assert_eq!(read_bytes(&client, &url).unwrap(), [1; 1000]);
+    create(2);
+    let before = client.requests();
+    assert_eq!(read_bytes(&client, &url).unwrap(), [1; 1000]);
+    assert_eq!(client.requests(), before);
+    assert_eq!(read_bytes(&Client::new(), &url).unwrap(), [2; 1000]);
 }

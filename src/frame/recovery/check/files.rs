@@ -1,4 +1,4 @@
-//! The files of a frame on disk, opened for reading: plain files only.
+//! The files of a frame, opened for reading: plain files, and those that Rust code provides.
 
 use crate::chunk::format::MIN_HEADER_LENGTH;
 use crate::error::{Result, ensure, err};
@@ -6,10 +6,12 @@ use crate::fallible;
 use crate::frame::FrameKind;
 use crate::frame::store::disk::Disk;
 use crate::frame::store::load::ReadFrame;
+use crate::io::source::Source;
 use crate::io::{Backend, FrameLock, IoStream, OpenMode, paths, try_resize};
 use std::ffi::CStr;
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Suffix of the names of chunk files, behind eight hexadecimal digits.
 const CHUNK_FILE_SUFFIX: &str = ".chunk";
@@ -41,6 +43,23 @@ impl FrameFiles {
     /// As [`open`](Self::open), without the lock: for a frame that no other process can have opened.
     pub(crate) fn open_unlocked(path: &CStr, offset: i64) -> Result<FrameFiles> {
         FrameFiles::open_with(path, offset, |_| false)
+    }
+
+    /// Opens the frame at byte `base` of the file `name` of `source`, or in the directory of that name.
+    ///
+    /// # Errors
+    /// `FileOpen` if there is no file; `FileRead`.
+    pub(crate) fn of_source(
+        source: Arc<dyn Source>,
+        kind: FrameKind,
+        name: &CStr,
+        base: u64,
+    ) -> Result<FrameFiles> {
+        let backend = Backend::of_source(source);
+        let disk = Disk::new(kind, name, base, backend.clone())?;
+        let main = backend.open(disk.path(), OpenMode::Read)?;
+        let len = main.size()?.saturating_sub(base);
+        Ok(FrameFiles { disk, main: Ok(main), len, _lock: None })
     }
 
     /// Returns the files with at most `len` bytes of the main file: the frame is a part of the file, of which other data follow.
