@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Reads an array from nginx, and from servers of S3 (moto) and Azure (azurite), by the feature `remote` of the crate: compares the items
-# with those of the file on disk, and prints the requests, the bytes and the times of a few reads, without and with latency. Uploads the
-# file to the latter two, and appends to a directory there.
+# Reads an array from nginx, and from servers of S3 (moto) and Azure (azurite), by the feature `remote` of the crate and by the command:
+# compares the items with those of the file on disk, and prints the requests, the bytes and the times of a few reads, without and with latency. Uploads the
+# file to the latter two, and appends to a directory there; the command writes files to them.
 #
 #     scripts/check-remote.sh [--planes N] [--latency MILLISECONDS]... [--draw SEED] [--peers yes] [--servers "nginx moto azurite"]
 #
@@ -36,9 +36,62 @@ cargo build --quiet --profile "$profile" -p blosc2-safe --features remote --exam
 output=$profile
 [ "$profile" != dev ] || output=debug
 program=$target/$output/examples/remote_slices
+cargo build --quiet --profile "$profile" -p blosc2-cli
+blosc2=$target/$output/blosc2
 make_array() { # planes
   array=$work/www/array-$1.b2nd
   [ -f "$array" ] || { "$program" write "$work/new.b2nd" "$1" && mv "$work/new.b2nd" "$array"; }
+}
+
+# Runs verbs of the command with the URL $1 of the file $2, whose output must be that for the file.
+command_reads() {
+  local url=$1 file=$2 words
+  printf 'the command:'
+  while read -r words; do
+    # shellcheck disable=SC2086 # The words of a command.
+    cmp <("$blosc2" ${words//@/$url} | sed "s|$url|$file|") <("$blosc2" ${words//@/$file}) ||
+      { echo "blosc2 ${words//@/$url} prints something else than for $file" >&2; return 1; }
+    printf ' %s' "${words%% *}"
+  done <<'END'
+info --json @
+slice @ 1,2,3:9
+slice --csv @ -1,::512,::512
+verify @
+meta get @
+END
+  "$blosc2" diff "$url" "$file"
+  "$blosc2" export --force --slice 1 "$url" "$work/plane.npy"
+  "$blosc2" export --force --slice 1 "$file" "$work/expected.npy"
+  cmp "$work/plane.npy" "$work/expected.npy"
+  echo ' diff export'
+  "$blosc2" slice --requests "$url" 1,2,3:9 2>&1 >/dev/null | tail -n 1
+}
+
+# Writes files below the URL $1 with the command, and compares them with those on disk.
+command_writes() {
+  local url=$1 status
+  tail -c 20000000 "$array" >"$work/plain"
+  "$blosc2" --quiet compress --force "$work/plain" --output "$work/plain.b2frame"
+  "$blosc2" --quiet compress "$work/plain" --output "$url/plain.b2frame"
+  "$blosc2" diff "$url/plain.b2frame" "$work/plain"
+  "$blosc2" export --slice 1 "$array" "$url/plane.npy"
+  "$blosc2" import "$url/plane.npy" "$url/plane.b2nd"
+  "$blosc2" diff "$url/plane.b2nd" "$url/plane.npy"
+  "$blosc2" --quiet recompress --codec lz4 "$url/plain.b2frame" --output "$url/lz4.b2frame"
+  "$blosc2" --quiet decompress "$url/lz4.b2frame" --output "$url/again"
+  "$blosc2" --quiet decompress "$url/lz4.b2frame" --output - | cmp - "$work/plain"
+  "$blosc2" diff "$url/again" "$work/plain"
+  # An existing file stays without --force, and nothing is there after a failure.
+  status=0
+  "$blosc2" compress README.md --output "$url/again" 2>/dev/null || status=$?
+  [ $status = 1 ] && "$blosc2" diff "$url/again" "$work/plain"
+  "$blosc2" --quiet compress --force "$work/plain" --output "$url/again"
+  "$blosc2" diff "$url/again" "$work/plain.b2frame"
+  status=0
+  "$blosc2" info "$url/missing" 2>"$work/error" || status=$?
+  [ $status = 1 ] && grep -qF "$url/missing: " "$work/error"
+  ! grep -F secret "$work/error"
+  echo 'the command: compress export import recompress decompress'
 }
 
 pids=
@@ -109,6 +162,7 @@ END
   }
   read_through_nginx "$port"
   with_latency nginx "$port" read_through_nginx
+  command_reads "http://127.0.0.1:$port/${array##*/}" "$array"
 }
 
 moto() {
@@ -134,6 +188,8 @@ END
     AWS_ENDPOINT=http://127.0.0.1:$1 "$program" read s3://bucket/some/file.b2nd "$array"
   }
   with_latency S3 "$port" read_s3
+  command_reads s3://bucket/some/file.b2nd "$array"
+  command_writes "s3://bucket/command-$$"
 }
 
 azurite() {
@@ -163,6 +219,8 @@ END
     AZURITE_BLOB_STORAGE_URL=http://127.0.0.1:$1 "$program" read az://container/some/file.b2nd "$array"
   }
   with_latency Azure "$port" read_azure
+  command_reads az://container/some/file.b2nd "$array"
+  command_writes "az://container/command-$$"
 }
 
 for server in $servers; do

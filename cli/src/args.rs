@@ -14,12 +14,15 @@ pub(crate) use old_spellings::with_new_spellings;
 pub(crate) use values::{ValueArguments, ValueFormat};
 
 use crate::dtype::{Dtype, Tolerance};
+use crate::remote;
 use crate::size::Size;
 use blosc2::Codec;
+use clap::builder::{PathBufValueParser, TypedValueParser, ValueParser};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
-/// Compress, inspect, check, repair and convert Blosc2 files (.b2frame, .b2nd).
+/// Compress, inspect, check, repair and convert Blosc2 files (.b2frame, .b2nd). Files can be URLs: s3://, gs://, az://, http://,
+/// https:// and file://.
 #[derive(Debug, Parser)]
 #[command(name = "blosc2", version = concat!(env!("CARGO_PKG_VERSION"), " (blosc2-cli)"), propagate_version = true, max_term_width = 100)]
 pub(crate) struct Arguments {
@@ -29,6 +32,15 @@ pub(crate) struct Arguments {
     /// Print what is done
     #[arg(short, long, global = true)]
     pub verbose: bool,
+    /// Print the requests for URLs, with offset, bytes and time, to stderr; as JSON if --json is given
+    #[arg(long, global = true, help_heading = "URLs")]
+    pub requests: bool,
+    /// Option of the store, for example aws_endpoint=http://localhost:9000; may be repeated
+    #[arg(long = "remote-option", value_name = "NAME=VALUE", global = true, help_heading = "URLs", value_parser = parse_option)]
+    pub remote_options: Vec<(String, String)>,
+    /// Time limit in seconds of a request for a URL, with its repetitions after errors [default: 60]
+    #[arg(long, value_name = "SECONDS", global = true, help_heading = "URLs", value_parser = clap::value_parser!(u64).range(1..))]
+    pub remote_timeout: Option<u64>,
     #[command(subcommand)]
     pub verb: Verb,
 }
@@ -49,10 +61,30 @@ pub(crate) fn command() -> clap::Command {
     };
     let keeps = |verb: clap::Command| verb.mut_args(as_before);
     let command = Arguments::command().mut_subcommand("recompress", keeps).mut_subcommand("repair", keeps);
-    command.mut_subcommands(|verb| match examples::of(verb.get_name()) {
-        Some(text) => verb.after_help(text),
-        None => verb,
+    command.mut_subcommands(|verb| {
+        let verb = with_names(verb);
+        match examples::of(verb.get_name()) {
+            Some(text) => verb.after_help(text),
+            None => verb,
+        }
     })
+}
+
+/// Returns a verb whose arguments for files are names, which have no secret.
+fn with_names(verb: clap::Command) -> clap::Command {
+    let is_file =
+        |argument: &clap::Arg| argument.get_value_parser().type_id() == ValueParser::path_buf().type_id();
+    let verb = verb.mut_args(|argument| match is_file(&argument) {
+        true => argument.value_parser(PathBufValueParser::new().map(remote::name)),
+        false => argument,
+    });
+    verb.mut_subcommands(with_names)
+}
+
+/// Parses an option of the client of URLs.
+fn parse_option(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("expected a name, `=` and a value")?;
+    Ok((name.to_owned(), value.to_owned()))
 }
 
 /// The arguments of [`CompressionArguments`] with a default.
@@ -75,6 +107,22 @@ pub(crate) enum Verb {
     Diff(DiffArguments),
     Meta(MetaArguments),
     Generate(GenerateArguments),
+}
+
+impl Verb {
+    /// Returns whether the results are JSON.
+    pub(crate) fn is_json(&self) -> bool {
+        match self {
+            Verb::Info(InfoArguments { json, .. })
+            | Verb::Verify(VerifyArguments { json, .. })
+            | Verb::Repair(RepairArguments { json, .. })
+            | Verb::Bench(BenchArguments { json, .. }) => *json,
+            Verb::Cat(CatArguments { values, .. }) | Verb::Slice(SliceArguments { values, .. }) => {
+                matches!(values.format(), Some(ValueFormat::Json))
+            }
+            _ => false,
+        }
+    }
 }
 
 /// Print what a file is: shape, type, chunks, codec, filters, ratio, metalayers

@@ -1,6 +1,7 @@
 //! Damaged parts of files, as lines and as JSON.
 
 use crate::size::count;
+use crate::source;
 use blosc2::{Damage, Part};
 use serde::Serialize;
 use std::fmt;
@@ -56,7 +57,7 @@ pub(crate) struct OtherData {
 impl OtherData {
     /// Returns the data behind the frame in the file at `path`; `None` also for a file that holds no frame.
     pub(crate) fn behind(path: &Path) -> Option<OtherData> {
-        let range = blosc2::other_data_behind(path).ok().flatten()?;
+        let range = source::other_data_behind(path).ok().flatten()?;
         Some(OtherData { offset: range.start, length: range.end - range.start })
     }
 }

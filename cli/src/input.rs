@@ -2,6 +2,8 @@
 
 use crate::error::{Failure, WithPath};
 use crate::kind::Kind;
+use crate::remote;
+use crate::source;
 use crate::store::{self, Place};
 use blosc2::{AnyArray, OpenOptions, SuperChunk};
 use std::path::{Path, PathBuf};
@@ -19,26 +21,27 @@ pub(crate) enum Content {
 }
 
 impl Content {
-    /// Opens the file or directory at `path` for reading.
+    /// Opens the file or directory at `path`, a path or a URL, for reading.
     pub(crate) fn open(path: &Path, threads: usize) -> Result<Content, Failure> {
         Content::open_as(path, path, threads)
     }
 
     /// Opens the file or directory at `path` for reading; `name` is its name in errors.
     pub(crate) fn open_as(path: &Path, name: &Path, threads: usize) -> Result<Content, Failure> {
-        let options = OpenOptions::new().threads(threads);
-        let schunk = open_frame(path, name, &options)?;
+        let schunk = open_frame(path, name, threads)?;
         if schunk.is_array() {
-            return open_array(path, name, &options).map(Content::Array);
+            let (file, offset) = located(path)?;
+            return source::open_array(&file, offset, threads).with_path(name).map(Content::Array);
         }
         Ok(Content::SuperChunk(schunk))
     }
 }
 
 /// Opens the super-chunk at `path`, whose values are in the file; `name` is its name in errors.
-pub(crate) fn open_frame(path: &Path, name: &Path, options: &OpenOptions) -> Result<SuperChunk, Failure> {
-    let (file, options) = located(path, options)?;
-    let schunk = options.open(&file).map_err(|error| not_a_frame(&file, name, error))?;
+pub(crate) fn open_frame(path: &Path, name: &Path, threads: usize) -> Result<SuperChunk, Failure> {
+    let (file, offset) = located(path)?;
+    let opened = source::open_super_chunk(&file, offset, threads);
+    let schunk = opened.map_err(|error| not_a_frame(&file, name, error))?;
     if is_computed(&schunk) {
         return Err(Failure::file(
             name,
@@ -50,24 +53,31 @@ pub(crate) fn open_frame(path: &Path, name: &Path, options: &OpenOptions) -> Res
 
 /// Opens the super-chunk at `path`, also one whose values are computed, and the array in it.
 pub(crate) fn open_parts(path: &Path) -> Result<(SuperChunk, Option<AnyArray>), Failure> {
-    let (file, options) = located(path, &OpenOptions::new())?;
-    let schunk = options.open(&file).map_err(|error| not_a_frame(&file, path, error))?;
-    let array = schunk.is_array().then(|| options.open_any_array(&file)).transpose().with_path(path)?;
+    let (file, offset) = located(path)?;
+    let opened = source::open_super_chunk(&file, offset, 1);
+    let schunk = opened.map_err(|error| not_a_frame(&file, path, error))?;
+    let open_array = || source::open_array(&file, offset, 1);
+    let array = schunk.is_array().then(open_array).transpose().with_path(path)?;
     Ok((schunk, array))
 }
 
-/// Opens the array at `path`; `name` is its name in errors.
-pub(crate) fn open_array(path: &Path, name: &Path, options: &OpenOptions) -> Result<AnyArray, Failure> {
-    let (file, options) = located(path, options)?;
-    options.open_any_array(&file).with_path(name)
+/// Returns the file of a path, and the offset of a member of a store.
+fn located(path: &Path) -> Result<(PathBuf, u64), Failure> {
+    let place = store::find(path)?;
+    let (file, offset) = place.as_ref().and_then(Place::offset).unwrap_or((path, 0));
+    Ok((file.to_owned(), offset))
 }
 
-/// Returns the file of a path, with the offset of a member of a store.
-fn located(path: &Path, options: &OpenOptions) -> Result<(PathBuf, OpenOptions), Failure> {
-    match store::find(path)?.as_ref().and_then(Place::offset) {
-        Some((file, offset)) => Ok((file.to_owned(), options.clone().offset(offset))),
-        None => Ok((path.to_owned(), options.clone())),
+/// Opens the super-chunk at `path` with `options`, which are those for a change.
+pub(crate) fn open_for_change(path: &Path, options: &OpenOptions) -> Result<SuperChunk, Failure> {
+    if remote::is_url(path) {
+        return Err(Failure::file(
+            path,
+            "is a URL, whose file is not changed in place: download it, change the copy, and upload that; the Rust crate \
+             appends to directories (`remote::Client`)",
+        ));
     }
+    options.open(path).map_err(|error| not_a_frame(path, path, error))
 }
 
 /// Returns whether the values of a super-chunk are computed by python-blosc2, and not in the chunks.
@@ -81,7 +91,7 @@ pub(crate) fn not_a_frame(path: &Path, name: &Path, error: blosc2::Error) -> Fai
     if store::is_store(path) {
         return Failure::file(name, "is a store, expected a member, for example store.b2z/group/array");
     }
-    if let Err(missing) = path.metadata() {
+    if let (false, Err(missing)) = (remote::is_url(path), path.metadata()) {
         return match store::find(path) {
             Ok(Some(_)) => Failure::file(name, "is a member of a store, which is only read"),
             Ok(None) => Failure::file(name, missing),
@@ -99,8 +109,8 @@ pub(crate) fn checksums_of(path: &Path) -> Option<bool> {
     match Kind::of(path).ok()? {
         Kind::Chunk => Some(false),
         _ => {
-            let (file, options) = located(path, &OpenOptions::new()).ok()?;
-            options.open(file).ok().map(|schunk| schunk.info().has_checksums)
+            let (file, offset) = located(path).ok()?;
+            source::open_super_chunk(&file, offset, 1).ok().map(|schunk| schunk.info().has_checksums)
         }
     }
 }

@@ -1,8 +1,10 @@
 //! The content of a path, from its first bytes.
 
 use crate::error::{Failure, WithPath};
+use crate::remote;
+use crate::source::{self, Bytes, INDEX_FILE};
 use crate::store::{self, Place};
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -10,8 +12,6 @@ use std::path::Path;
 const CHUNK_HEADER_LEN: usize = 16;
 /// The bytes that the header of a frame has behind the two bytes that introduce it.
 const FRAME_MAGIC: &[u8; 8] = b"b2frame\0";
-/// The file with the header and the index, in the directory of a sparse frame.
-pub(crate) const INDEX_FILE: &str = "chunks.b2frame";
 /// The last version of the format of chunks that has been defined; the first one is 1.
 const LAST_CHUNK_VERSION: u8 = 6;
 
@@ -38,6 +38,9 @@ impl Kind {
             Some(_) => return Ok(Kind::Frame),
             None => {}
         }
+        if remote::is_url(path) {
+            return Kind::of_url(path);
+        }
         let metadata = fs::metadata(path).with_path(path)?;
         if metadata.is_dir() {
             let has_index = path.join(INDEX_FILE).is_file();
@@ -46,13 +49,32 @@ impl Kind {
         if !metadata.is_file() {
             return Err(Failure::file(path, "expected a file or a directory"));
         }
+        Bytes::open(path).and_then(Kind::of_bytes).with_path(path)
+    }
+
+    /// Returns what a URL has: a file, or the directory of a sparse frame if it ends with a slash or has no file.
+    fn of_url(url: &Path) -> Result<Kind, Failure> {
+        let is_directory = || Bytes::open(&url.join(INDEX_FILE)).map(|_| Kind::FrameDirectory);
+        if url.as_os_str().as_encoded_bytes().ends_with(b"/") {
+            return is_directory().with_path(url);
+        }
+        match Bytes::open(url) {
+            // Of both errors, that of the file is returned.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => is_directory().map_err(|_| error),
+            opened => opened.and_then(Kind::of_bytes),
+        }
+        .with_path(url)
+    }
+
+    /// Returns what a file has.
+    fn of_bytes(file: Bytes) -> io::Result<Kind> {
+        let len = file.len()?;
         let mut head = Vec::with_capacity(CHUNK_HEADER_LEN);
-        let file = File::open(path).with_path(path)?;
-        file.take(CHUNK_HEADER_LEN as u64).read_to_end(&mut head).with_path(path)?;
+        file.take(CHUNK_HEADER_LEN as u64).read_to_end(&mut head)?;
         if head.get(2..10) == Some(FRAME_MAGIC) {
             return Ok(Kind::Frame);
         }
-        Ok(if is_chunk(&head, metadata.len()) { Kind::Chunk } else { Kind::Other })
+        Ok(if is_chunk(&head, len) { Kind::Chunk } else { Kind::Other })
     }
 }
 
@@ -77,6 +99,15 @@ pub(crate) fn stored_len(path: &Path) -> io::Result<u64> {
         }
         // An error of a store is that of the path.
         Ok(None) | Err(_) => {}
+    }
+    if remote::is_url(path) {
+        return match Bytes::open(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let info = source::open_super_chunk(path, 0, 1)?.info();
+                Ok(info.frame_len.saturating_add(info.cbytes))
+            }
+            opened => opened?.len(),
+        };
     }
     let metadata = fs::metadata(path)?;
     if !metadata.is_dir() {

@@ -26,8 +26,10 @@ mod pipeline;
 mod probe;
 mod python;
 mod ranges;
+mod remote;
 mod results;
 mod size;
+mod source;
 mod sparse;
 mod store;
 mod terminal;
@@ -39,27 +41,35 @@ mod walk;
 use args::{Arguments, Verb};
 use clap::FromArgMatches;
 use error::Failure;
+use std::ffi::OsString;
+use std::io::{self, Write};
 use std::process::ExitCode;
+use std::time::Duration;
 use terminal::Terminal;
 
 fn main() -> ExitCode {
     // The variables that it would apply are defaults of arguments.
     blosc2::ignore_environment();
     let (words, hints) = args::with_new_spellings(std::env::args_os().collect());
-    let parsed =
-        args::command().try_get_matches_from(words).and_then(|matches| Arguments::from_arg_matches(&matches));
+    let parsed = args::command()
+        .try_get_matches_from(&words)
+        .and_then(|matches| Arguments::from_arg_matches(&matches));
     let arguments = match parsed {
         Ok(arguments) => arguments,
         Err(error) => {
-            // Of a broken pipe, nothing can be reported.
-            let _ = error.print();
+            print_usage(&error, &words);
             return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
         }
     };
     let terminal = Terminal::new(arguments.quiet, arguments.verbose);
     hints.iter().for_each(|hint| terminal.warning(hint));
     output::remove_temporary_files_on_interrupt();
-    match run(&arguments.verb, &terminal) {
+    remote::configure(
+        &arguments.remote_options,
+        arguments.remote_timeout.map(Duration::from_secs),
+        arguments.requests,
+    );
+    let code = match run(&arguments.verb, &terminal) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             if let Some(message) = failure.message() {
@@ -67,7 +77,26 @@ fn main() -> ExitCode {
             }
             ExitCode::from(failure.exit_code())
         }
+    };
+    if arguments.requests {
+        terminal.requests(&remote::transfers(), arguments.verb.is_json());
     }
+    code
+}
+
+/// Prints the help, or an error of the arguments, with URLs that have no secret.
+fn print_usage(error: &clap::Error, words: &[OsString]) {
+    let text = error.render().to_string();
+    let words = words.iter().filter_map(|word| word.to_str());
+    let values = words.flat_map(|word| [Some(word), word.split_once('=').map(|(_, value)| value)]).flatten();
+    let with_names = values.fold(text.clone(), |text, value| {
+        text.replace(value, &remote::name(value.into()).display().to_string())
+    });
+    // Of a broken pipe, nothing can be reported.
+    let _ = match with_names == text {
+        true => error.print(),
+        false => io::stderr().write_all(with_names.as_bytes()),
+    };
 }
 
 fn run(verb: &Verb, terminal: &Terminal) -> Result<(), Failure> {

@@ -4,7 +4,7 @@ use crate::array_reader::resize_to_box;
 use crate::boxes::{for_each_run, from_fortran_order};
 use crate::error::{Failure, WithPath};
 use crate::npy::Header;
-use std::fs::File;
+use crate::source::Bytes;
 use std::io::{BufReader, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::path::Path;
@@ -13,7 +13,7 @@ use std::path::Path;
 pub(crate) struct NpyFile<'a> {
     /// For errors.
     path: &'a Path,
-    file: File,
+    file: Bytes,
     pub header: Header,
     /// Offset of the first item in bytes.
     offset: u64,
@@ -24,7 +24,11 @@ pub(crate) struct NpyFile<'a> {
 impl<'a> NpyFile<'a> {
     /// Reads the header of a file, unless it is `given` for a file without one, and checks that the file has the length that
     /// it states. `path` is the name in errors.
-    pub(crate) fn new(mut file: File, path: &'a Path, given: Option<Header>) -> Result<NpyFile<'a>, Failure> {
+    pub(crate) fn new(
+        mut file: Bytes,
+        path: &'a Path,
+        given: Option<Header>,
+    ) -> Result<NpyFile<'a>, Failure> {
         let (header, offset) = match given {
             Some(header) => (header, 0),
             None => {
@@ -32,7 +36,7 @@ impl<'a> NpyFile<'a> {
             }
         };
         let expected = header.nbytes().map_err(|error| Failure::file(path, error))?;
-        let found = file.metadata().with_path(path)?.len().saturating_sub(offset);
+        let found = file.len().with_path(path)?.saturating_sub(offset);
         if found != expected {
             return Err(Failure::file(
                 path,

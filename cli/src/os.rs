@@ -4,13 +4,13 @@ use std::fs::{File, Permissions};
 use std::io;
 use std::path::Path;
 
-/// Creates a directory that no other user can read.
-pub(crate) fn create_private_dir(path: &Path) -> io::Result<()> {
+/// Lets no other user read in the directories that `builder` creates.
+pub(crate) fn make_private(builder: &mut tempfile::Builder<'_, '_>) {
     #[cfg(unix)]
-    return std::os::unix::fs::DirBuilderExt::mode(&mut std::fs::DirBuilder::new(), 0o700).create(path);
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
     // A user's folder for temporary files is private.
     #[cfg(not(unix))]
-    return std::fs::create_dir(path);
+    let _ = builder;
 }
 
 /// Creates a file, which no other user can read if `is_private`.

@@ -3,6 +3,8 @@
 
 use crate::error::{Failure, WithPath};
 use crate::os;
+use crate::remote;
+use crate::source;
 use std::collections::BTreeSet;
 use std::fs::{self, File, Metadata};
 use std::io::{self, IsTerminal};
@@ -56,7 +58,8 @@ pub(crate) fn with_final_names(message: &str) -> String {
     names.iter().rev().fold(message.to_owned(), |message, (path, name)| message.replace(path, name))
 }
 
-/// A temporary path in a new directory next to a destination. The file or directory there is created by the user of the path; it is
+/// A temporary path in a new directory next to a destination, which no other user can read; that of a URL is in the system's
+/// temporary directory. The file or directory there is created by the user of the path; it is
 /// removed on drop, unless it was [committed](Self::commit).
 pub(crate) struct TemporaryPath {
     directory: PathBuf,
@@ -75,9 +78,13 @@ impl TemporaryPath {
         prefix.push(".");
         // An interrupt waits until the directory is in the list.
         let mut files = temporary_files();
-        let created =
-            tempfile::Builder::new().prefix(&prefix).suffix(".tmp").tempdir_in(directory_of(destination));
-        let directory = created.with_path(destination)?.keep();
+        let mut builder = tempfile::Builder::new();
+        os::make_private(builder.prefix(&prefix).suffix(".tmp"));
+        let parent = match remote::is_url(destination) {
+            true => std::env::temp_dir(),
+            false => directory_of(destination).to_owned(),
+        };
+        let directory = builder.tempdir_in(parent).with_path(destination)?.keep();
         files.insert(directory.clone());
         let path = directory.join("output");
         name_temporary_file(&path, &destination.display().to_string());
@@ -99,9 +106,18 @@ impl TemporaryPath {
         filetime::set_file_times(&self.path, accessed, modified).with_path(&self.path)
     }
 
-    /// Renames the file to its destination. An existing file is replaced if `replaces` is set; otherwise it is an error.
+    /// Renames the file to its destination, or uploads it. An existing file is replaced if `replaces` is set; otherwise it is an error.
     /// If `is_durable` is set, the new file survives a loss of power.
     pub(crate) fn commit(self, replaces: bool, is_durable: bool) -> Result<(), Failure> {
+        if remote::is_url(&self.destination) {
+            // An interrupt does not wait for an upload, which leaves nothing then.
+            return match remote::upload(&self.path, &self.destination, replaces) {
+                Err(error) if !replaces && error.kind() == io::ErrorKind::AlreadyExists => {
+                    Err(exists_already(&self.destination))
+                }
+                uploaded => uploaded.with_path(&self.destination),
+            };
+        }
         if is_durable {
             sync_all(&self.path).with_path(&self.path)?;
         }
@@ -190,9 +206,16 @@ impl OutputPlace {
     /// an error without `force`, and a directory and the input are always errors.
     pub(crate) fn new(path: &Path, input: &Path, force: bool) -> Result<OutputPlace, Failure> {
         check_destination(path, force)?;
+        if remote::is_url(path) {
+            return if path == input {
+                Err(is_the_input(path))
+            } else {
+                Ok(OutputPlace::File(path.to_owned()))
+            };
+        }
         let target = follow_links(path).with_path(path)?;
         if target.canonicalize().is_ok_and(|target| input.canonicalize().is_ok_and(|input| input == target)) {
-            return Err(Failure::file(path, "is the input, expected another output"));
+            return Err(is_the_input(path));
         }
         match target.metadata() {
             Ok(metadata) if metadata.is_dir() => {
@@ -221,13 +244,17 @@ fn follow_links(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other(format!("more than {MAX_LINKS} symbolic links one after the other")))
 }
 
+fn is_the_input(path: &Path) -> Failure {
+    Failure::file(path, "is the input, expected another output")
+}
+
 fn exists_already(path: &Path) -> Failure {
     Failure::file(path, "exists already; --force overwrites it")
 }
 
 /// Checks that nothing exists at `path`, unless it may be overwritten.
 fn check_destination(path: &Path, force: bool) -> Result<(), Failure> {
-    if !force && path.symlink_metadata().is_ok() {
+    if !force && source::exists(path).with_path(path)? {
         return Err(exists_already(path));
     }
     Ok(())
@@ -235,7 +262,7 @@ fn check_destination(path: &Path, force: bool) -> Result<(), Failure> {
 
 /// Checks that nothing exists at `path`, for verbs that never overwrite.
 pub(crate) fn check_is_new(path: &Path) -> Result<(), Failure> {
-    if path.symlink_metadata().is_ok() {
+    if source::exists(path).with_path(path)? {
         return Err(Failure::file(path, "exists already"));
     }
     Ok(())

@@ -11,6 +11,7 @@ pub(crate) use embedded::extract as extract_embedded;
 pub(crate) use member::{Member, Place};
 
 use crate::error::{Failure, WithPath};
+use crate::remote;
 use member::key_of;
 use std::fs;
 use std::path::Path;
@@ -21,8 +22,9 @@ const EXTENSIONS: [&str; 3] = ["b2z", "b2d", "b2e"];
 /// Returns whether the path is that of a store.
 pub(crate) fn is_store(path: &Path) -> bool {
     match extension(path) {
+        // The files of a directory behind a URL are not listed.
         Some("b2d") => path.is_dir(),
-        Some(_) => path.is_file(),
+        Some(_) => path.is_file() || remote::is_url(path),
         None => false,
     }
 }
@@ -49,7 +51,7 @@ pub(crate) fn members(store: &Path) -> Result<Vec<Member>, Failure> {
 /// Returns the place of the member that a path names, for example `store.b2z/group/array`; `None` for a path outside
 /// stores, and for one that exists.
 pub(crate) fn find(path: &Path) -> Result<Option<Place>, Failure> {
-    if path.exists() {
+    if !remote::is_url(path) && path.exists() {
         return Ok(None);
     }
     let Some(store) = path.ancestors().skip(1).find(|ancestor| is_store(ancestor)) else { return Ok(None) };

@@ -1,9 +1,13 @@
 //! Messages and progress on stderr.
 
 use crate::output::with_final_names;
+use crate::remote::{self, Transfers};
+use crate::size::with_unit;
 use anstyle::{AnsiColor, Style};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use std::fmt;
 use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// A bar appears when an operation has taken this long.
@@ -55,19 +59,38 @@ impl Terminal {
         }
     }
 
+    /// Prints what was transferred for URLs, also if quiet.
+    pub(crate) fn requests(&self, transfers: &Transfers, as_json: bool) {
+        print_line(&match as_json {
+            true => serde_json::to_string(transfers).unwrap_or_default(),
+            false => transfers.to_string(),
+        });
+    }
+
     /// Returns the progress of an operation on `nbytes` bytes, or on an unknown number. It is shown on a terminal only,
     /// and after a second.
     pub(crate) fn progress(&self, label: &str, nbytes: Option<u64>) -> Progress {
         let template = match nbytes {
-            Some(_) => "{msg} {wide_bar} {binary_bytes}/{binary_total_bytes} {binary_bytes_per_sec} {eta}",
-            None => "{msg} {spinner} {binary_bytes} {binary_bytes_per_sec}",
+            Some(_) => {
+                "{msg} {wide_bar} {binary_bytes}/{binary_total_bytes} {binary_bytes_per_sec} {eta}{transferred}"
+            }
+            None => "{msg} {spinner} {binary_bytes} {binary_bytes_per_sec}{transferred}",
         };
         self.bar(label, nbytes, template)
     }
 
     /// Returns the progress of an operation on `count` things, as [`progress`](Self::progress).
     pub(crate) fn count_progress(&self, label: &str, count: u64) -> Progress {
-        self.bar(label, Some(count), "{msg} {wide_bar} {pos}/{len} {eta}")
+        self.bar(label, Some(count), "{msg} {wide_bar} {pos}/{len} {eta}{transferred}")
+    }
+
+    /// Returns the progress of reading files whose values are printed: the bytes that are transferred for URLs. On a terminal with the
+    /// values, nothing is shown between them.
+    pub(crate) fn transfer_progress(&self, paths: &[PathBuf]) -> Progress {
+        if std::io::stdout().is_terminal() || !paths.iter().any(|path| remote::is_url(path)) {
+            return Progress::none();
+        }
+        self.bar("reading", None, "{msg} {spinner}{transferred}")
     }
 
     fn bar(&self, label: &str, len: Option<u64>, template: &str) -> Progress {
@@ -76,7 +99,7 @@ impl Terminal {
         }
         let bar = ProgressBar::with_draw_target(len, ProgressDrawTarget::hidden());
         if let Ok(style) = ProgressStyle::with_template(template) {
-            bar.set_style(style);
+            bar.set_style(style.with_key("transferred", push_transferred));
         }
         bar.set_message(label.to_owned());
         let shown = bar.downgrade();
@@ -119,6 +142,15 @@ impl Drop for Progress {
         if let Some(bar) = &self.0 {
             bar.finish_and_clear();
         }
+    }
+}
+
+/// Appends the bytes that were transferred for URLs.
+fn push_transferred(_: &ProgressState, text: &mut dyn fmt::Write) {
+    let nbytes = remote::nbytes();
+    if nbytes > 0 {
+        // Text is appended to memory.
+        let _ = write!(text, ", {} transferred", with_unit(nbytes));
     }
 }
 

@@ -3,14 +3,16 @@
 use crate::args::FileArguments;
 use crate::error::{Failure, WithPath};
 use crate::input::is_dash;
-use crate::os;
+use crate::kind::Kind;
 use crate::output::{OutputPlace, TemporaryPath, binary_stdout, name_temporary_file};
 use crate::pipe::{copy, stdout_name};
+use crate::remote;
 use crate::size::with_unit;
+use crate::source::Bytes;
 use crate::store::{self, Place};
 use crate::terminal::Terminal;
 use std::fs::{self, File, Metadata};
-use std::io::{self, BufReader};
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -62,11 +64,11 @@ impl<'a> Destination<'a> {
         beside: impl FnOnce() -> Result<PathBuf, Failure>,
         files: &FileArguments,
     ) -> Result<Output, Failure> {
+        let path = self.path(input, beside, files)?;
         if let Destination::Stdout(stdout) = self {
             let stdout = stdout.try_clone().with_path(stdout_name())?;
-            return Ok(Output::Stream(stdout, stdout_name().to_owned()));
+            return Ok(Output::Stream(stdout, path));
         }
-        let path = self.path(beside)?;
         match OutputPlace::new(&path, input.path, files.force)? {
             OutputPlace::File(file) => Ok(Output::File(file)),
             // A device may discard the bytes, so the input must stay.
@@ -80,7 +82,18 @@ impl<'a> Destination<'a> {
 
 impl Destination<'_> {
     /// Returns the path of the output; the name of stdout.
-    fn path(&self, beside: impl FnOnce() -> Result<PathBuf, Failure>) -> Result<PathBuf, Failure> {
+    fn path(
+        &self,
+        input: &Input<'_>,
+        beside: impl FnOnce() -> Result<PathBuf, Failure>,
+        files: &FileArguments,
+    ) -> Result<PathBuf, Failure> {
+        if files.rm && remote::is_url(input.path) {
+            return Err(Failure::usage(format!(
+                "--rm with {}, whose file is not removed",
+                input.path.display()
+            )));
+        }
         match self {
             Destination::Stdout(_) => Ok(stdout_name().to_owned()),
             Destination::File(path) => Ok(path.to_path_buf()),
@@ -95,7 +108,7 @@ impl Destination<'_> {
         beside: impl FnOnce() -> Result<PathBuf, Failure>,
         files: &FileArguments,
     ) -> Result<PathBuf, Failure> {
-        let path = self.path(beside)?;
+        let path = self.path(input, beside, files)?;
         if !matches!(self, Destination::Stdout(_)) {
             OutputPlace::new(&path, input.path, files.force)?;
         }
@@ -120,8 +133,9 @@ impl<'a> Input<'a> {
         if is_dash(path) {
             return Ok(Input { path, metadata: None, is_directory: false, member: None });
         }
-        if let Some(place) = store::find(path)? {
-            return Ok(Input { path, metadata: None, is_directory: false, member: Some(place) });
+        let member = store::find(path)?;
+        if member.is_some() || remote::is_url(path) {
+            return Ok(Input { path, metadata: None, is_directory: false, member });
         }
         let metadata = fs::metadata(path).with_path(path)?;
         let is_directory = metadata.is_dir();
@@ -144,7 +158,8 @@ impl<'a> Input<'a> {
 
     /// Returns whether the input is stdin, a pipe or a device, which is read once from its begin.
     fn is_stream(&self) -> bool {
-        self.metadata.is_none() && !self.is_directory && self.member.is_none()
+        let is_seekable = self.metadata.is_some() || self.member.is_some() || remote::is_url(self.path);
+        !is_seekable && !self.is_directory
     }
 
     /// Returns the name for messages.
@@ -157,17 +172,44 @@ impl<'a> Input<'a> {
         self.metadata.as_ref()
     }
 
+    /// Returns the length of a file in bytes, if it is known.
+    pub(crate) fn len(&self) -> Option<u64> {
+        match remote::is_url(self.path) {
+            true => self.file().ok()?.len().ok(),
+            false => self.metadata.as_ref().map(Metadata::len),
+        }
+    }
+
     /// Opens the input as a stream.
-    pub(crate) fn open(&self) -> Result<Box<dyn io::Read + Send>, Failure> {
+    pub(crate) fn open(&self) -> Result<Box<dyn Read + Send>, Failure> {
         if self.is_stdin() {
             return Ok(Box::new(io::stdin()));
+        }
+        if let Some(Place::Inside(store, range)) = &self.member {
+            let mut bytes = Bytes::open(store).with_path(store)?;
+            bytes.seek(SeekFrom::Start(range.start)).with_path(store)?;
+            return Ok(Box::new(bytes.take(range.end - range.start)));
         }
         Ok(Box::new(self.file()?))
     }
 
+    /// Copies the content to a temporary file.
+    fn spool(&self) -> Result<Spool, Failure> {
+        let spool = Spool::new()?;
+        let mut file = File::create_new(spool.path()).with_path(spool.path())?;
+        copy(&mut BufReader::new(self.open()?), self.name(), &mut file, spool.path())?;
+        Ok(spool)
+    }
+
+    /// Returns the input as a file that is in a temporary one.
+    fn spooled(&self, spool: Spool) -> Seekable {
+        name_temporary_file(spool.path(), &self.name().display().to_string());
+        Seekable { path: self.path.to_owned(), spool: Some(spool) }
+    }
+
     /// Opens an input that is not stdin.
-    pub(crate) fn file(&self) -> Result<File, Failure> {
-        File::open(self.path).with_path(self.path)
+    pub(crate) fn file(&self) -> Result<Bytes, Failure> {
+        Bytes::open(self.path).with_path(self.path)
     }
 
     /// Moves a whole output to its destination, with the mode and the times of the input. With `--rm`, the input is
@@ -203,6 +245,19 @@ impl Seekable {
         Seekable::of(&Input::new(path)?)
     }
 
+    /// As [`new`](Self::new), for verbs that read all of a file on disk: that of a URL is copied to a temporary file, too.
+    pub(crate) fn on_disk(path: &Path) -> Result<Seekable, Failure> {
+        let input = Input::new(path)?;
+        if !remote::is_url(path) || matches!(input.member, Some(Place::Embedded(..))) {
+            return Seekable::of(&input);
+        }
+        if Kind::of(path)? == Kind::FrameDirectory {
+            let message = "is a directory, expected a file, which is copied to this machine";
+            return Err(Failure::file(path, message));
+        }
+        Ok(input.spooled(input.spool()?))
+    }
+
     /// Returns the file of an input.
     pub(crate) fn of(input: &Input<'_>) -> Result<Seekable, Failure> {
         let spool = match &input.member {
@@ -211,17 +266,16 @@ impl Seekable {
                 store::extract_embedded(store, *offset, range, spool.path())?;
                 spool
             }
-            None if input.is_stream() => {
-                let spool = Spool::new()?;
-                let mut file = File::create_new(spool.path()).with_path(spool.path())?;
-                copy(&mut BufReader::new(input.open()?), input.name(), &mut file, spool.path())?;
-                spool
-            }
+            None if input.is_stream() => input.spool()?,
             // Also a member that has a place in a file, where it is opened by its name.
             _ => return Ok(Seekable { path: input.path.to_owned(), spool: None }),
         };
-        name_temporary_file(spool.path(), &input.name().display().to_string());
-        Ok(Seekable { path: input.path.to_owned(), spool: Some(spool) })
+        Ok(input.spooled(spool))
+    }
+
+    /// Returns whether the file is a temporary copy.
+    pub(crate) fn is_copy(&self) -> bool {
+        self.spool.is_some()
     }
 
     /// Returns the path.
@@ -230,26 +284,20 @@ impl Seekable {
     }
 }
 
-/// A path in a new directory of the system's temporary directory that no other user can read. All is removed on drop.
-pub(crate) struct Spool {
-    /// Kept for its removal.
-    _directory: TemporaryPath,
-    path: PathBuf,
-}
+/// A path in a new directory of the system's temporary directory. All is removed on drop.
+pub(crate) struct Spool(TemporaryPath);
 
 impl Spool {
     /// Creates the directory. Nothing exists at the path in it.
     pub(crate) fn new() -> Result<Spool, Failure> {
-        let directory = TemporaryPath::new(&std::env::temp_dir().join("blosc2"))?;
-        os::create_private_dir(directory.path()).with_path(directory.path())?;
-        let path = directory.path().join("spool");
-        name_temporary_file(&path, &format!("a temporary file in {}", std::env::temp_dir().display()));
-        Ok(Spool { _directory: directory, path })
+        let spool = Spool(TemporaryPath::new(&std::env::temp_dir().join("blosc2"))?);
+        name_temporary_file(spool.path(), &format!("a temporary file in {}", std::env::temp_dir().display()));
+        Ok(spool)
     }
 
     /// Returns the path.
     pub(crate) fn path(&self) -> &Path {
-        &self.path
+        self.0.path()
     }
 }
 

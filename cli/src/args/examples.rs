@@ -8,6 +8,7 @@ const TEXTS: [(&str, &str); 14] = [
   blosc2 info data.b2nd
   blosc2 info --stats --json data.b2nd
   blosc2 info --tree directory store.b2z
+  blosc2 info --requests s3://bucket/data.b2nd
 
 Exit codes: 0, success; 1, a file or a part of it cannot be read; 2, invalid arguments",
     ),
@@ -18,6 +19,7 @@ Exit codes: 0, success; 1, a file or a part of it cannot be read; 2, invalid arg
   blosc2 compress -c lz4 -l 9 -t 4 --rm data.f32
   blosc2 compress -r --dry-run directory
   tar cf - directory | blosc2 compress - -o directory.tar.b2frame
+  blosc2 compress data.f32 -o s3://bucket/data.f32.b2frame
 
 Exit codes: 0, success; 1, a file cannot be read or written; 2, invalid arguments",
     ),
@@ -45,6 +47,7 @@ Exit codes: 0, success; 1, a file is missing, does not fit or cannot be written;
   blosc2 export data.b2nd data.npy
   blosc2 export --slice '::10,...' data.b2nd part.npy
   blosc2 export store.b2z/group/array data.raw
+  blosc2 export --slice 0:100 s3://bucket/data.b2nd part.npy
 
 Exit codes: 0, success; 1, a file is missing, damaged or cannot be written; 2, invalid arguments",
     ),
@@ -62,6 +65,7 @@ Exit codes: 0, success; 1, a file is missing or damaged; 2, invalid arguments",
         "Examples:
   blosc2 slice data.b2nd 0:10,...,-1
   blosc2 slice --json data.b2nd '::100'
+  blosc2 slice https://host/data.b2nd 0:10,...,-1
 
 Exit codes: 0, success; 1, a file is missing or damaged; 2, invalid arguments",
     ),
@@ -113,6 +117,7 @@ Exit codes: 0, success; 1, a file cannot be read or written; 2, invalid argument
   blosc2 diff a.b2nd b.b2nd
   blosc2 diff --rtol 1e-5 --atol 1e-8 --equal-nan a.b2nd b.npy
   blosc2 diff -q a.b2frame a
+  blosc2 diff data.b2nd s3://bucket/data.b2nd
 
 Exit codes: 0, the contents are equal; 1, they differ; 2, not compared, or invalid arguments",
     ),

@@ -3,7 +3,8 @@
 use super::member::{Member, Place};
 use crate::error::{Failure, WithPath};
 use crate::msgpack::decode;
-use blosc2::{OpenOptions, SuperChunk};
+use crate::source::open_super_chunk;
+use blosc2::SuperChunk;
 use serde_json::Value;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -18,7 +19,7 @@ const VERSION: u64 = 1;
 const INDEX_METALAYER: &str = "estore_metadata";
 
 fn open(store: &Path, offset: u64) -> Result<SuperChunk, Failure> {
-    OpenOptions::new().offset(offset).open(store).with_path(store)
+    open_super_chunk(store, offset, 1).with_path(store)
 }
 
 /// Returns the members of the store at an offset of a file.

@@ -3,10 +3,23 @@
 use super::embedded;
 use super::member::{Member, Place, key_of};
 use crate::error::{Failure, WithPath};
-use rawzip::{CompressionMethod, RECOMMENDED_BUFFER_SIZE, ZipArchive};
-use std::fs::File;
+use crate::source::Bytes;
+use rawzip::{CompressionMethod, RECOMMENDED_BUFFER_SIZE, ReaderAt, ZipLocator};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+/// A file that is read at positions.
+struct ZipFile(Mutex<Bytes>);
+
+impl ReaderAt for ZipFile {
+    fn read_at(&self, dest: &mut [u8], offset: u64) -> io::Result<usize> {
+        let mut bytes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        bytes.seek(SeekFrom::Start(offset))?;
+        bytes.read(dest)
+    }
+}
 
 /// Returns the members of a zip file.
 pub(super) fn members(store: &Path) -> Result<Vec<Member>, Failure> {
@@ -23,9 +36,11 @@ pub(super) fn members(store: &Path) -> Result<Vec<Member>, Failure> {
 /// Returns the names of the files in a zip file, and their places in bytes.
 fn entries(store: &Path) -> Result<Vec<(String, Range<u64>)>, Failure> {
     let invalid = |error: rawzip::Error| Failure::file(store, format_args!("no zip file: {error}"));
-    let file = File::open(store).with_path(store)?;
+    let bytes = Bytes::open(store).with_path(store)?;
+    let len = bytes.len().with_path(store)?;
     let mut buffer = vec![0; RECOMMENDED_BUFFER_SIZE];
-    let archive = ZipArchive::from_file(file, &mut buffer).map_err(invalid)?;
+    let located = ZipLocator::new().locate_in_reader(ZipFile(Mutex::new(bytes)), &mut buffer, len);
+    let archive = located.map_err(|(_, error)| invalid(error))?;
     let mut found = Vec::new();
     let mut entries = archive.entries(&mut buffer);
     while let Some(entry) = entries.next_entry().map_err(invalid)? {

@@ -5,16 +5,16 @@ use crate::boxes::{BOX_NBYTES, Boxes, relative_to};
 use crate::buffers::Buffer;
 use crate::dtype::Dtype;
 use crate::error::{Failure, WithPath};
-use crate::input::{is_dash, not_a_frame};
+use crate::input::{is_dash, open_for_change};
 use crate::npy::{Header, is_npy};
 use crate::npy_file::NpyFile;
 use crate::size::count;
+use crate::source::Bytes;
 use crate::terminal::Terminal;
 use crate::transfer::Input;
 use crate::verbs::compress::whole_items;
 use crate::verbs::import::open_seekable;
 use blosc2::{AnyArray, OpenOptions, SuperChunk};
-use std::fs::File;
 use std::io;
 use std::ops::Range;
 use std::path::Path;
@@ -29,7 +29,7 @@ pub(crate) fn run(arguments: &AppendArguments, terminal: &Terminal) -> Result<()
         .write(true)
         .threads(arguments.threads.count())
         .durability(arguments.durability.level());
-    let mut schunk = options.open(path).map_err(|error| not_a_frame(path, path, error))?;
+    let mut schunk = open_for_change(path, &options)?;
     let nbytes = if schunk.is_array() {
         drop(schunk);
         let mut array = options.open_any_array(path).with_path(path)?;
@@ -61,7 +61,7 @@ fn append_content(
             ));
         }
     };
-    let progress = terminal.progress("append", input.metadata().map(std::fs::Metadata::len));
+    let progress = terminal.progress("append", input.len());
     // A failure of the input, which is none of the library.
     let mut failure = None;
     let appended = schunk.transaction(|schunk| {
@@ -176,7 +176,7 @@ fn input_name(input: &Path) -> &Path {
 
 /// Returns the rows in a NumPy file, or in a file of raw items.
 fn open_rows<'a>(
-    mut file: File,
+    mut file: Bytes,
     name: &'a Path,
     array: &AnyArray,
     axis: usize,
@@ -205,7 +205,7 @@ fn open_rows<'a>(
     let mut shape = array.shape().to_vec();
     let others = shape.iter().enumerate().filter(|(dim, _)| *dim != axis);
     let row = others.fold(typesize as u64, |nbytes, (_, &extent)| nbytes.saturating_mul(extent));
-    let len = file.metadata().with_path(name)?.len();
+    let len = file.len().with_path(name)?;
     if row == 0 || len % row != 0 {
         return Err(Failure::file(name, format!("{}, expected whole rows of {row}", count(len, "byte"))));
     }

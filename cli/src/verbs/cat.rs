@@ -9,7 +9,8 @@ use crate::values::Values;
 use std::path::Path;
 
 /// Runs the verb.
-pub(crate) fn run(arguments: &CatArguments, _terminal: &Terminal) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &CatArguments, terminal: &Terminal) -> Result<(), Failure> {
+    let _progress = terminal.transfer_progress(&arguments.files);
     arguments.files.iter().try_for_each(|path| write_file(path, arguments))
 }
 

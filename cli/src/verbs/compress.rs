@@ -121,7 +121,7 @@ impl Compression<'_> {
         let output =
             destination.name(input, || Ok(with_suffix(input.path())), &self.arguments.files_arguments)?;
         // Of a stream, nothing is read.
-        let item_size = match input.metadata() {
+        let item_size = match input.len() {
             Some(_) => format!(" (items of {})", self.open(input)?.0),
             None => String::new(),
         };
@@ -135,8 +135,8 @@ impl Compression<'_> {
         if let Some(typesize) = self.arguments.typesize {
             return Ok((ItemSize::given(usize::from(typesize)), stream));
         }
-        let (samples, stream): (_, Box<dyn Read + Send>) = match input.metadata() {
-            Some(metadata) => (samples(&mut input.file()?, metadata.len(), input.name())?, stream),
+        let (samples, stream): (_, Box<dyn Read + Send>) = match input.len() {
+            Some(len) => (samples(&mut input.file()?, len, input.name())?, stream),
             None => {
                 let begin = first_sample(&mut stream, input.name())?;
                 (vec![begin.clone()], Box::new(Cursor::new(begin).chain(stream)))
@@ -157,8 +157,7 @@ impl Compression<'_> {
         let level = self.arguments.files_arguments.durability.level();
         let create = || create_frame(path, &params, level, input.metadata());
         let mut schunk = self.arguments.checksums.apply(false, create)?;
-        let nbytes = input.metadata().map(fs::Metadata::len);
-        let progress = self.terminal.progress(&input.name().display().to_string(), nbytes);
+        let progress = self.terminal.progress(&input.name().display().to_string(), input.len());
         let source = stream_source(stream, input.name(), chunksize);
         append_chunks(source, &mut encoder, &mut schunk, path, &progress)?;
         Ok(Written { sizes: [schunk.nbytes(), schunk.info().frame_len], item_size })

@@ -8,6 +8,7 @@ use crate::npy::Header;
 use crate::npy_file::NpyFile;
 use crate::output::{OutputPlace, TemporaryPath};
 use crate::pipe::copy;
+use crate::source::Bytes;
 use crate::terminal::Terminal;
 use crate::transfer::Spool;
 use blosc2::{AnyArray, ErrorKind};
@@ -80,16 +81,18 @@ fn given_header(arguments: &ImportArguments) -> Result<Option<Header>, Failure> 
 
 /// Opens a file. The content of stdin or of another pipe is copied to a temporary file first, because its parts are
 /// not read one after the other.
-pub(crate) fn open_seekable(input: &Path, path: &Path) -> Result<File, Failure> {
+pub(crate) fn open_seekable(input: &Path, path: &Path) -> Result<Bytes, Failure> {
     if is_dash(input) {
-        return spool(io::stdin().lock(), path);
+        return spool(io::stdin().lock(), path).map(Bytes::Disk);
     }
-    let file = File::open(input).with_path(path)?;
-    let metadata = file.metadata().with_path(path)?;
-    if metadata.is_file() || metadata.is_dir() {
-        return Ok(file);
+    let bytes = Bytes::open(input).with_path(path)?;
+    if let Bytes::Disk(file) = &bytes {
+        let metadata = file.metadata().with_path(path)?;
+        if !metadata.is_file() && !metadata.is_dir() {
+            return spool(BufReader::new(bytes), path).map(Bytes::Disk);
+        }
     }
-    spool(BufReader::new(file), path)
+    Ok(bytes)
 }
 
 /// Copies the stream `path` to a temporary file without a name.

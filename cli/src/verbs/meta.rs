@@ -2,7 +2,7 @@
 
 use crate::args::{MetaAction, MetaArguments, MetaFormat};
 use crate::error::{Failure, WithPath};
-use crate::input::{not_a_frame, open_parts};
+use crate::input::{open_for_change, open_parts};
 use crate::msgpack::{decode, encode, hex, printable};
 use crate::pipe::Pipe;
 use crate::results::Results;
@@ -21,17 +21,13 @@ pub(crate) fn run(arguments: &MetaArguments) -> Result<(), Failure> {
         MetaAction::Set { file, name, value, format, durability } => {
             let content = content_of(value, *format)?;
             let options = OpenOptions::new().write(true).durability(durability.level());
-            set(&mut open(file, &options)?, file, name, &content)
+            set(&mut open_for_change(file, &options)?, file, name, &content)
         }
         MetaAction::Rm { file, name, durability } => {
             let options = OpenOptions::new().write(true).durability(durability.level());
-            remove(&mut open(file, &options)?, file, name)
+            remove(&mut open_for_change(file, &options)?, file, name)
         }
     }
-}
-
-fn open(path: &Path, options: &OpenOptions) -> Result<SuperChunk, Failure> {
-    options.open(path).map_err(|error| not_a_frame(path, path, error))
 }
 
 /// Returns a content in JSON: its value, its text, or its bytes as hexadecimal digits.

@@ -5,13 +5,14 @@ use crate::array_reader::{ArrayReader, read_box};
 use crate::boxes::{BOX_NBYTES, Boxes};
 use crate::error::{Failure, WithPath};
 use crate::input::Content;
-use crate::kind::{INDEX_FILE, Kind, stored_len};
+use crate::kind::{Kind, stored_len};
 use crate::output::{OutputPlace, TemporaryPath, name_temporary_file};
 use crate::pipe::print_line;
 use crate::pipeline::{append_chunks, chunk_source, stream_source};
 use crate::size::with_unit;
+use crate::source::INDEX_FILE;
 use crate::terminal::{Progress, Terminal};
-use crate::transfer::ratio;
+use crate::transfer::{Seekable, ratio};
 use crate::verbs::compress::{create_frame, whole_items};
 use crate::verbs::import::check_shapes;
 use crate::walk::Found;
@@ -51,8 +52,13 @@ impl Recompression<'_> {
     /// Writes the new file, compares it with the old one, and replaces that unless there is another output.
     fn run(&self) -> Result<(), Failure> {
         let start = Instant::now();
+        let file = Seekable::on_disk(self.name)?;
+        if file.is_copy() && self.arguments.output.is_none() {
+            let message = "is copied to this machine, expected --output: only a file on disk is replaced";
+            return Err(Failure::file(self.name, message));
+        }
         // The file of a symbolic link is replaced, not the link.
-        let path = self.name.canonicalize().with_path(self.name)?;
+        let path = file.path().canonicalize().with_path(self.name)?;
         let metadata = path.metadata().with_path(self.name)?;
         let len = stored_len(&path).with_path(self.name)?;
         let old = Content::open_as(&path, self.name, self.threads)?;

@@ -7,12 +7,13 @@
 use crate::args::RepairArguments;
 use crate::damage::{DamagedPart, OtherData};
 use crate::error::{Failure, WithPath};
-use crate::input::{checksums_of, not_a_frame};
+use crate::input::{checksums_of, is_dash, not_a_frame};
 use crate::kind::stored_len;
 use crate::output::{TemporaryPath, check_is_new};
 use crate::results::Results;
 use crate::size::count;
 use crate::terminal::Terminal;
+use crate::transfer::Seekable;
 use blosc2::{Damage, Part, Repaired, SuperChunk};
 use serde::Serialize;
 use std::ffi::OsString;
@@ -30,13 +31,15 @@ struct Repair {
 
 /// Runs the verb.
 pub(crate) fn run(arguments: &RepairArguments, terminal: &Terminal) -> Result<(), Failure> {
-    let source = &arguments.file;
+    let name = &arguments.file;
     let destination = match &arguments.output {
         Some(output) => output.clone(),
-        None => default_destination(source)?,
+        None => default_destination(name)?,
     };
     check_is_new(&destination)?;
-    let metadata = source.metadata().with_path(source)?;
+    let file = Seekable::on_disk(name)?;
+    let source = file.path();
+    let metadata = source.metadata().with_path(name)?;
     let temporary = TemporaryPath::new(&destination)?;
     let nbytes = stored_len(source).with_path(source)?;
     // The chunks of the source are checked, and then those of the new file.
@@ -59,7 +62,7 @@ pub(crate) fn run(arguments: &RepairArguments, terminal: &Terminal) -> Result<()
         temporary.commit(false, arguments.durability.survives_power_loss())?;
     }
     let repair = Repair {
-        source: source.display().to_string(),
+        source: name.display().to_string(),
         destination: is_saved.then(|| destination.display().to_string()),
         saved: repaired.saved,
         lost,
@@ -68,7 +71,7 @@ pub(crate) fn run(arguments: &RepairArguments, terminal: &Terminal) -> Result<()
     };
     print(&repair, arguments.json)?;
     if !is_saved {
-        return Err(Failure::file(source, "no chunk could be saved, no file was written"));
+        return Err(Failure::file(name, "no chunk could be saved, no file was written"));
     }
     if repair.damages.is_empty() {
         return Ok(());
@@ -79,8 +82,10 @@ pub(crate) fn run(arguments: &RepairArguments, terminal: &Terminal) -> Result<()
 
 /// Returns the path next to `source` whose name has `.repaired` before the extension.
 fn default_destination(source: &Path) -> Result<PathBuf, Failure> {
-    let stem =
-        source.file_stem().ok_or_else(|| Failure::usage("--output is missing for a file without a name"))?;
+    let stem = source
+        .file_stem()
+        .filter(|_| !is_dash(source))
+        .ok_or_else(|| Failure::usage("--output is missing for a file without a name"))?;
     let mut name = OsString::from(stem);
     name.push(".repaired");
     if let Some(extension) = source.extension() {

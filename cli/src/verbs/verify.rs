@@ -12,6 +12,7 @@ use crate::input::{checksums_of, not_a_frame};
 use crate::kind::{Kind, stored_len};
 use crate::output::with_final_names;
 use crate::results::Results;
+use crate::source::Bytes;
 use crate::store::{self, Place};
 use crate::terminal::{Progress, Terminal};
 use crate::transfer::Seekable;
@@ -67,9 +68,10 @@ pub(crate) fn run(arguments: &VerifyArguments, terminal: &Terminal) -> Result<()
     let progress = terminal.progress("verify", Some(nbytes));
     let mut lines = Vec::new();
     for path in &found.files {
-        let mut checked = check(path, threads, &progress);
-        if let Some(original) = &arguments.against {
-            compare(&mut checked, path, original, threads)?;
+        let file = Seekable::on_disk(path);
+        let mut checked = check(path, file.as_ref(), threads, &progress);
+        if let (Some(original), Ok(file)) = (&arguments.against, &file) {
+            compare(&mut checked, file.path(), original, threads)?;
         }
         is_whole &= checked.status == Status::Ok;
         if let Some(error) = &checked.error {
@@ -91,9 +93,9 @@ pub(crate) fn run(arguments: &VerifyArguments, terminal: &Terminal) -> Result<()
     if is_whole { Ok(()) } else { Err(Failure::reported()) }
 }
 
-/// Checks the file or directory at `path`.
-fn check(path: &Path, threads: usize, progress: &Progress) -> Checked {
-    let file = match Seekable::new(path) {
+/// Checks the file or directory at `path`, which is read as `file`.
+fn check(path: &Path, file: Result<&Seekable, &Failure>, threads: usize, progress: &Progress) -> Checked {
+    let file = match file {
         Ok(file) => file,
         Err(failure) => {
             return Checked {
@@ -144,7 +146,7 @@ fn compare(checked: &mut Checked, path: &Path, original: &Path, threads: usize) 
 fn damages(path: &Path, threads: usize, progress: &Progress) -> Result<Vec<DamagedPart>, Failure> {
     match Kind::of(path)? {
         Kind::Chunk => {
-            let bytes = std::fs::read(path).with_path(path)?;
+            let bytes = Bytes::read_all(path).with_path(path)?;
             let chunk = Chunk::from_bytes(&bytes).with_path(path)?;
             Decoder::with_threads(threads)
                 .and_then(|mut decoder| decoder.decompress(&chunk))

@@ -52,6 +52,8 @@ const CLI_LAYERS: &[&[&str]] = &[
     &["array_reader", "input", "results", "damage", "buffers"],
     &["args", "boxes", "kind", "pipe", "ranges", "terminal"],
     &["dtype", "output", "store"],
+    &["source"],
+    &["remote"],
     &["error", "msgpack", "os", "python", "size", "sparse"],
 ];
 

@@ -6,9 +6,9 @@ use crate::error::{Failure, WithPath};
 use crate::input::open_frame;
 use crate::kind::Kind;
 use crate::probe::{ItemSize, samples};
+use crate::source::Bytes;
 use crate::transfer::Seekable;
-use blosc2::{Chunk, Codec, Filter, OpenOptions, Params};
-use std::fs::{self, File};
+use blosc2::{Chunk, Codec, Filter, Params};
 use std::io::{Cursor, Read, Seek, SeekFrom};
 use std::path::Path;
 
@@ -84,14 +84,14 @@ impl Sample {
 fn open(path: &Path, threads: usize) -> Result<Content, Failure> {
     match Kind::of(path)? {
         Kind::Frame | Kind::FrameDirectory => {
-            let schunk = open_frame(path, path, &OpenOptions::new().threads(threads))?;
+            let schunk = open_frame(path, path, threads)?;
             let typesize = schunk.typesize().clamp(1, usize::from(u8::MAX));
             let reader = schunk.into_reader();
             let nbytes = reader.nbytes();
             Ok(Content { bytes: Box::new(reader), nbytes, typesize: Some(typesize) })
         }
         Kind::Chunk => {
-            let bytes = fs::read(path).with_path(path)?;
+            let bytes = Bytes::read_all(path).with_path(path)?;
             let chunk = Chunk::from_bytes(&bytes).with_path(path)?;
             let content = chunk.decompress().with_path(path)?;
             let nbytes = content.len() as u64;
@@ -100,8 +100,8 @@ fn open(path: &Path, threads: usize) -> Result<Content, Failure> {
         }
         Kind::Directory => Err(Failure::file(path, "a directory, expected a file")),
         Kind::Other => {
-            let file = File::open(path).with_path(path)?;
-            let nbytes = file.metadata().with_path(path)?.len();
+            let file = Bytes::open(path).with_path(path)?;
+            let nbytes = file.len().with_path(path)?;
             Ok(Content { bytes: Box::new(file), nbytes, typesize: None })
         }
     }

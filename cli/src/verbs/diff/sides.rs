@@ -5,17 +5,15 @@ use crate::boxes::nbytes;
 use crate::dtype::Dtype;
 use crate::error::{Failure, WithPath};
 use crate::input::Content;
+use crate::kind::Kind;
 use crate::npy::is_npy;
 use crate::npy_file::NpyFile;
-use crate::store;
+use crate::source;
 use blosc2::{AnyArray, SuperChunk};
-use std::fs::File;
-use std::io::{BufRead, BufReader, Read, Seek};
+use std::io::{BufRead, BufReader};
 use std::ops::Range;
 use std::path::Path;
 
-/// The first bytes of a frame: two bytes of MessagePack and a magic number.
-const FRAME_START: &[u8] = b"\x9e\xa8b2frame\0";
 /// Size of the buffer of a file that is no frame in bytes.
 const BUFFER_NBYTES: usize = 1 << 20;
 
@@ -53,7 +51,7 @@ enum Opened {
     Array(AnyArray),
     SuperChunk(SuperChunk),
     /// A file that is no Blosc2 file, and whether it is a NumPy file.
-    Plain(File, bool),
+    Plain(source::Bytes, bool),
 }
 
 impl<'a> Pair<'a> {
@@ -76,8 +74,9 @@ impl<'a> Pair<'a> {
 
 impl Opened {
     fn new(path: &Path, threads: usize) -> Result<Opened, Failure> {
-        if let Some(file) = plain_file(path)? {
-            let is_npy = is_npy(&mut &file).with_path(path)?;
+        if matches!(Kind::of(path)?, Kind::Chunk | Kind::Other) {
+            let mut file = source::Bytes::open(path).with_path(path)?;
+            let is_npy = is_npy(&mut file).with_path(path)?;
             return Ok(Opened::Plain(file, is_npy));
         }
         Ok(match Content::open(path, threads)? {
@@ -110,27 +109,12 @@ impl Opened {
                 Bytes { path, source: ByteSource::Stream(Box::new(schunk.into_reader())), nbytes }
             }
             Opened::Plain(file, _) => {
-                let nbytes = file.metadata().with_path(path)?.len();
+                let nbytes = file.len().with_path(path)?;
                 let reader = BufReader::with_capacity(BUFFER_NBYTES, file);
                 Bytes { path, source: ByteSource::Stream(Box::new(reader)), nbytes }
             }
         })
     }
-}
-
-/// Returns a file that is neither a frame nor a directory.
-fn plain_file(path: &Path) -> Result<Option<File>, Failure> {
-    if store::find(path)?.is_some() {
-        return Ok(None);
-    }
-    let mut file = File::open(path).with_path(path)?;
-    if file.metadata().with_path(path)?.is_dir() {
-        return Ok(None);
-    }
-    let mut start = Vec::new();
-    file.by_ref().take(FRAME_START.len() as u64).read_to_end(&mut start).with_path(path)?;
-    file.rewind().with_path(path)?;
-    Ok((start != FRAME_START).then_some(file))
 }
 
 impl Items<'_> {

@@ -1,9 +1,13 @@
 //! The chunks of a file: counts, and a list.
 
 use super::subject::Subject;
+use crate::remote;
 use crate::terminal::Terminal;
 use blosc2::{ChunkInfo, Codec, Special};
 use serde::{Serialize, Serializer};
+use std::ops::Range;
+use std::panic::resume_unwind;
+use std::thread;
 
 /// The numbers of chunks.
 #[derive(Default, Serialize)]
@@ -38,22 +42,23 @@ pub(super) struct ChunkCounts {
 impl ChunkCounts {
     /// Reads the headers of all chunks.
     pub(super) fn read(subject: &Subject, terminal: &Terminal) -> ChunkCounts {
-        /// Number of chunks after which the progress is updated.
+        /// Number of chunks whose headers are read at once.
         const STEP: u64 = 1024;
         let mut counts = ChunkCounts { count: subject.nchunks(), ..ChunkCounts::default() };
         let header_codec = subject.codec();
         let progress = terminal.count_progress("chunks", counts.count);
-        for nchunk in 0..counts.count {
-            match subject.chunk_info(nchunk) {
-                Ok(info) => counts.add(&info, &header_codec),
-                Err(error) => {
-                    counts.unreadable += 1;
-                    counts.first_error.get_or_insert_with(|| format!("chunk {nchunk}: {error}"));
+        for start in (0..counts.count).step_by(STEP as usize) {
+            let chunks = start..counts.count.min(start + STEP);
+            for (nchunk, info) in chunks.clone().zip(infos(subject, chunks)) {
+                match info {
+                    Ok(info) => counts.add(&info, &header_codec),
+                    Err(error) => {
+                        counts.unreadable += 1;
+                        counts.first_error.get_or_insert_with(|| format!("chunk {nchunk}: {error}"));
+                    }
                 }
             }
-            if (nchunk + 1) % STEP == 0 {
-                progress.add(STEP);
-            }
+            progress.add(STEP);
         }
         counts
     }
@@ -80,6 +85,26 @@ impl ChunkCounts {
             add_once(&mut self.filters, info.filters.iter().map(ToString::to_string).collect());
         }
     }
+}
+
+/// Reads the headers of chunks, of a URL by several requests at a time.
+fn infos(subject: &Subject, chunks: Range<u64>) -> Vec<blosc2::Result<ChunkInfo>> {
+    /// Number of requests at a time: that of the client.
+    const REQUESTS: u64 = 16;
+    let read = |chunks: Range<u64>| chunks.map(|nchunk| subject.chunk_info(nchunk)).collect::<Vec<_>>();
+    if !remote::is_url(&subject.path) {
+        return read(chunks);
+    }
+    let part = (chunks.end - chunks.start).div_ceil(REQUESTS) as usize;
+    thread::scope(|scope| {
+        let starts = chunks.clone().step_by(part.max(1));
+        let parts = starts.map(|start| start..chunks.end.min(start + part as u64));
+        let threads: Vec<_> = parts.map(|part| scope.spawn(move || read(part))).collect();
+        threads
+            .into_iter()
+            .flat_map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)))
+            .collect()
+    })
 }
 
 /// Adds a value that the list does not have.

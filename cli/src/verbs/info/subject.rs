@@ -3,8 +3,8 @@
 use crate::error::{Failure, WithPath};
 use crate::input::{is_computed, open_parts};
 use crate::kind::{Kind, stored_len};
+use crate::source::Bytes;
 use blosc2::{AnyArray, ChunkInfo, SuperChunk};
-use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -39,7 +39,7 @@ impl Subject {
             }
             Kind::Chunk => {
                 let mut head = Vec::new();
-                let file = File::open(path).with_path(path)?;
+                let file = Bytes::open(path).with_path(path)?;
                 file.take(CHUNK_HEADER_LEN).read_to_end(&mut head).with_path(path)?;
                 SubjectContent::Chunk(ChunkInfo::from_header(&head).with_path(path)?)
             }

@@ -1,0 +1,1 @@
+../../../rust/tests/remote/server.rs
