@@ -154,6 +154,41 @@ static void calls_at_the_end_of_a_thread_have_a_text(void) {
   CHECK_EQ(destroyed, 2);
 }
 
+/* What the ABI limits to 2 GiB names the way that works. Sizes that a program has cast to int32_t are negative. */
+static void sizes_beyond_2_gib_name_super_chunks(void) {
+  enum { ROOM = 100 };
+  static uint8_t buffer[ROOM];
+  const size_t large = (size_t)3 << 30;
+  const int32_t cast = (int32_t)large;
+  blosc2_context *context = blosc2_create_cctx(BLOSC2_CPARAMS_DEFAULTS);
+  blosc2_storage storage = BLOSC2_STORAGE_DEFAULTS;
+  blosc2_schunk *schunk = blosc2_schunk_new(&storage);
+  CHECK(context != NULL && schunk != NULL);
+  const void *sources[] = {buffer, buffer, buffer};
+  const int32_t sizes[] = {INT32_MAX, INT32_MAX, INT32_MAX};
+#define CHECK_REFUSED(call)                                          \
+  do {                                                               \
+    CHECK((call) < 0);                                               \
+    CHECK(strstr(blosc2x_last_error(), "super-chunk") != NULL);      \
+    fail_to_open(MISSING);                                           \
+  } while (0)
+  CHECK_REFUSED(blosc1_compress(5, 1, 4, large, buffer, buffer, ROOM));
+  CHECK_REFUSED(blosc2_compress(5, 1, 4, buffer, cast, buffer, ROOM));
+  CHECK_REFUSED(blosc2_compress(5, 1, 4, buffer, INT32_MAX, buffer, ROOM));
+  CHECK_REFUSED(blosc2_compress_ctx(context, buffer, cast, buffer, ROOM));
+  CHECK_REFUSED(blosc2_compress_ctx(context, buffer, INT32_MAX, buffer, ROOM));
+  CHECK_REFUSED(blosc2_vlcompress_ctx(context, sources, sizes, 3, buffer, ROOM));
+  CHECK_REFUSED(blosc2_chunk_zeros(BLOSC2_CPARAMS_DEFAULTS, cast, buffer, ROOM));
+  CHECK_REFUSED(blosc2_schunk_append_buffer(schunk, buffer, cast));
+  CHECK_REFUSED(blosc2_schunk_append_buffer(schunk, buffer, INT32_MAX));
+  CHECK_REFUSED(blosc2_vlmeta_add(schunk, "name", buffer, cast, NULL));
+  CHECK_REFUSED(blosc2_vlmeta_add(schunk, "name", buffer, INT32_MAX, NULL));
+  CHECK_REFUSED(blosc2_meta_add(schunk, "name", buffer, cast));
+#undef CHECK_REFUSED
+  blosc2_schunk_free(schunk);
+  blosc2_free_ctx(context);
+}
+
 int main(int argc, char **argv) {
   asked_for_ours(argc, argv);
   CHECK_EQ(pthread_key_create(&keys[0], fail_at_thread_end), 0);
@@ -165,5 +200,6 @@ int main(int argc, char **argv) {
   RUN(each_thread_has_its_own_text);
   RUN(call_from_a_callback_has_a_text);
   RUN(calls_at_the_end_of_a_thread_have_a_text);
+  RUN(sizes_beyond_2_gib_name_super_chunks);
   return 0;
 }

@@ -94,7 +94,7 @@ impl Geometry {
         ensure!(
             nbytes <= i64::from(BLOSC2_MAX_BUFFERSIZE),
             MaxBufsizeExceeded,
-            "a padded chunk has {nbytes} bytes, expected at most {BLOSC2_MAX_BUFFERSIZE}",
+            "a padded chunk has {nbytes} bytes, expected at most {BLOSC2_MAX_BUFFERSIZE}: choose a smaller chunk shape",
         );
         Ok(geometry)
     }

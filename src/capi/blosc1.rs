@@ -2,7 +2,7 @@
 
 use super::ffi::result_code;
 use super::pointers::{DestBuffer, Input, Output, Size, SourceBuffer, UnsizedChunk};
-use crate::chunk::format::MAX_BUFFERSIZE;
+use crate::chunk::format::{LONGER_CONTENT, MAX_BUFFERSIZE};
 use crate::chunk::{ChunkHeader, ParsedChunk};
 use crate::error::{Result, err};
 use crate::out_buffer::OutBuffer;
@@ -31,7 +31,10 @@ pub extern "C" fn blosc1_compress(
         let srcsize = nbytes.len_or_zero();
         let nbytes = srcsize.get();
         if nbytes > MAX_BUFFERSIZE {
-            return Err(err!(MaxBufsizeExceeded, "`nbytes` is {nbytes}, expected at most {MAX_BUFFERSIZE}"));
+            return Err(err!(
+                MaxBufsizeExceeded,
+                "`nbytes` is {nbytes}, expected at most {MAX_BUFFERSIZE}; {LONGER_CONTENT}"
+            ));
         }
         let Ok(typesize) = i32::try_from(typesize) else {
             return Err(err!(InvalidParam, "`typesize` is {typesize}, expected at most {}", i32::MAX));

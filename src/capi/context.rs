@@ -5,7 +5,7 @@ use super::pointers::{
     DestBuffer, Handle, Input, Out, Output, Parameters, Size, SourceBuffer, Taken, Variable,
 };
 use crate::abi::{CBool, blosc2_context, blosc2_cparams, blosc2_dparams};
-use crate::chunk::format::MAX_BUFFERSIZE;
+use crate::chunk::format::{LONGER_CONTENT, MAX_BUFFERSIZE};
 use crate::error::{Error, ensure, err};
 use crate::fallible;
 use crate::pipeline::compress;
@@ -131,7 +131,10 @@ pub extern "C" fn blosc2_compress_ctx(
         let len = srcsize.non_negative_len()?;
         let nbytes = len.get();
         if nbytes > MAX_BUFFERSIZE {
-            return Err(err!(MaxBufsizeExceeded, "`srcsize` is {nbytes}, expected at most {MAX_BUFFERSIZE}"));
+            return Err(err!(
+                MaxBufsizeExceeded,
+                "`srcsize` is {nbytes}, expected at most {MAX_BUFFERSIZE}; {LONGER_CONTENT}"
+            ));
         }
         let dest = dest.buffer(destsize.len_or_zero())?;
         let has_prefilter = context.head().prefilter().is_some();

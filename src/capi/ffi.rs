@@ -1,6 +1,7 @@
 //! Conversions at the C ABI: panics and errors become return codes, and memory for the C caller comes from `malloc`.
 
 use super::last_error;
+use crate::chunk::format::LONGER_CONTENT;
 use crate::error::{Error, Result, ensure, err};
 use crate::panics::{catch_panics, catch_panics_of_short_call};
 use crate::trace;
@@ -55,7 +56,9 @@ pub(super) fn result_code_of_short_call(body: impl FnOnce() -> Result<usize>) ->
 
 /// Converts a length that must not be negative.
 pub(super) fn non_negative_len(len: i32) -> Result<usize> {
-    usize::try_from(len).map_err(|_| err!(InvalidParam, "a length is {len}, expected 0 or more"))
+    usize::try_from(len).map_err(|_| {
+        err!(InvalidParam, "a length is {len}, expected 0 or more and less than 2^31; {LONGER_CONTENT}")
+    })
 }
 
 /// Returns an error if `is_null`, for a required pointer.

@@ -7,7 +7,7 @@ use super::pointers::{
 };
 use super::schunk::{result_code_i64, result_code_i64_of_short_call};
 use crate::abi::blosc2_schunk;
-use crate::chunk::format::MAX_BUFFERSIZE;
+use crate::chunk::format::{LONGER_CONTENT, MAX_BUFFERSIZE};
 use crate::error::{ErrorKind, Result, ensure, err, to_kind_unless_lock};
 use crate::panics::in_library_call;
 use crate::schunk::read::ReturnedChunk;
@@ -103,7 +103,7 @@ pub extern "C" fn blosc2_schunk_append_buffer(
         let schunk = schunk.get()?;
         let len = nbytes.len().ok_or_else(|| {
             let nbytes = nbytes.number();
-            err!(MaxBufsizeExceeded, "`nbytes` is {nbytes}, expected 0 to {MAX_BUFFERSIZE}")
+            err!(MaxBufsizeExceeded, "`nbytes` is {nbytes}, expected 0 to {MAX_BUFFERSIZE}; {LONGER_CONTENT}")
         })?;
         let src = if src.is_null() && schunk.cctx()?.head().prefilter().is_some() {
             None

@@ -5,7 +5,7 @@ use super::pointers::{
     Blocks, CArray, DestBuffer, Handle, Input, Out, OutArray, Output, Size, SourceBuffer, source_slice,
 };
 use crate::abi::blosc2_context;
-use crate::chunk::format::MAX_BUFFERSIZE;
+use crate::chunk::format::{LONGER_CONTENT, MAX_BUFFERSIZE};
 use crate::chunk::{ChunkHeader, varlen};
 use crate::error::{ensure, err};
 use crate::fallible;
@@ -52,14 +52,15 @@ pub unsafe extern "C" fn blosc2_vlcompress_ctx(
             if src.is_null() || size <= 0 {
                 return Err(err!(InvalidParam, "a block has {size} bytes, expected at least 1, or is NULL"));
             }
-            total += non_negative_len(size)?;
+            // With pointers of 32 bits, the sum can overflow: blocks may be the same memory.
+            total = total.saturating_add(non_negative_len(size)?);
             // SAFETY: buffer `i` has `srcsizes[i]` bytes.
             sources.push(unsafe { source_slice(src, non_negative_len(size)?) }?);
         }
         ensure!(
             total <= MAX_BUFFERSIZE,
             MaxBufsizeExceeded,
-            "the blocks have {total} bytes, expected at most {MAX_BUFFERSIZE}",
+            "the blocks have {total} bytes, expected at most {MAX_BUFFERSIZE}; {LONGER_CONTENT}",
         );
         let dest = dest.buffer(destsize.len_or_zero())?;
         context.compress(compress::ContentSource::VarlenBlocks(&sources), dest)

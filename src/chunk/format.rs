@@ -13,6 +13,8 @@ pub(crate) const MIN_BUFFERSIZE: usize = 32;
 pub(crate) const BLOSC1_MIN_BUFFERSIZE: usize = 128;
 /// The maximum length of a source, in bytes.
 pub(crate) const MAX_BUFFERSIZE: usize = i32::MAX as usize - 32;
+/// Text of errors about content that no chunk can hold: the way that works.
+pub(crate) const LONGER_CONTENT: &str = "longer content is stored as several chunks of a super-chunk";
 /// The largest item size that a header can hold, in bytes.
 pub(crate) const MAX_STORED_TYPESIZE: i32 = 255;
 /// The largest item size that a compressor accepts, in bytes.

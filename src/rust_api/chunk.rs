@@ -2,7 +2,7 @@
 
 use super::block_functions::{BlockClosure, ContextWithClosure};
 use super::params::{CompressSettings, decompress_params};
-use crate::chunk::format::{EXTENDED_HEADER_LENGTH, MAX_BUFFERSIZE, MAX_FILTERS, filter_id};
+use crate::chunk::format::{EXTENDED_HEADER_LENGTH, LONGER_CONTENT, MAX_BUFFERSIZE, MAX_FILTERS, filter_id};
 use crate::chunk::{ChunkHeader, ParsedChunk, SpecialValue};
 use crate::codec::BuiltInCodec;
 use crate::error::{Result, ensure, err};
@@ -37,7 +37,7 @@ impl Compressor {
             let len = content.len();
             return Err(err!(
                 MaxBufsizeExceeded,
-                "the content has {len} bytes, expected at most {MAX_CONTENT}"
+                "the content has {len} bytes, expected at most {MAX_CONTENT}; {LONGER_CONTENT}"
             ));
         }
         self.0.context().compress(ContentSource::Buffer(content), OutBuffer::from(dest))
@@ -48,9 +48,9 @@ impl Compressor {
     pub fn compress_varlen(&mut self, blocks: &[&[u8]]) -> Result<Vec<u8>> {
         check_has_no_closure(&self.0)?;
         let total = blocks.iter().try_fold(0usize, |total, block| total.checked_add(block.len()));
-        let total = total
-            .filter(|&total| total <= MAX_CONTENT)
-            .ok_or_else(|| err!(MaxBufsizeExceeded, "the blocks have more than {MAX_CONTENT} bytes"))?;
+        let total = total.filter(|&total| total <= MAX_CONTENT).ok_or_else(|| {
+            err!(MaxBufsizeExceeded, "the blocks have more than {MAX_CONTENT} bytes; {LONGER_CONTENT}")
+        })?;
         ensure!(!blocks.is_empty(), InvalidParam, "no blocks, expected at least 1");
         let empty = blocks.iter().position(|block| block.is_empty());
         ensure!(empty.is_none(), InvalidParam, "block {empty:?} is empty, expected at least 1 byte");
@@ -65,7 +65,11 @@ impl Compressor {
 
     /// Returns a chunk without streams, whose content is `nbytes` bytes long; `value` is the item of [`Special::Value`].
     pub fn special(&mut self, special: Special, nbytes: usize, value: &[u8]) -> Result<Vec<u8>> {
-        ensure!(nbytes <= MAX_CONTENT, MaxBufsizeExceeded, "{nbytes} bytes, expected at most {MAX_CONTENT}");
+        ensure!(
+            nbytes <= MAX_CONTENT,
+            MaxBufsizeExceeded,
+            "{nbytes} bytes, expected at most {MAX_CONTENT}; {LONGER_CONTENT}"
+        );
         let kind = match special {
             Special::Zeros => SpecialValue::Zero,
             Special::Nans => SpecialValue::Nan,

@@ -3,7 +3,7 @@
 use super::SuperChunk;
 use super::change::InputChunk;
 use crate::buffers;
-use crate::chunk::format::{EXTENDED_HEADER_LENGTH, MAX_BUFFERSIZE};
+use crate::chunk::format::{EXTENDED_HEADER_LENGTH, LONGER_CONTENT, MAX_BUFFERSIZE};
 use crate::error::{Result, ensure, err};
 use crate::malloc::MallocBytes;
 use crate::out_buffer::OutBuffer;
@@ -19,7 +19,10 @@ impl SuperChunk {
     /// chunks.
     pub(crate) fn append_buffer(&self, src: Option<&[u8]>, nbytes: usize) -> Result<i64> {
         if nbytes > MAX_BUFFERSIZE {
-            return Err(err!(MaxBufsizeExceeded, "`nbytes` is {nbytes}, expected at most {MAX_BUFFERSIZE}"));
+            return Err(err!(
+                MaxBufsizeExceeded,
+                "`nbytes` is {nbytes}, expected at most {MAX_BUFFERSIZE}; {LONGER_CONTENT}"
+            ));
         }
         let at = self.nchunks();
         self.set_current_nchunk(at);

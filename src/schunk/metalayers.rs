@@ -5,7 +5,7 @@ use super::SuperChunk;
 use super::access_lock::LockProof;
 use super::c_struct::metalayer_kind::MetalayerKind;
 use crate::abi::{BLOSC2_CPARAMS_DEFAULTS, blosc2_cparams};
-use crate::chunk::format::EXTENDED_HEADER_LENGTH;
+use crate::chunk::format::{EXTENDED_HEADER_LENGTH, LONGER_CONTENT};
 use crate::chunk::{ChunkHeader, ParsedChunk};
 use crate::error::{ErrorKind, Result, ensure, err, to_kind};
 use crate::fallible;
@@ -275,7 +275,11 @@ pub(crate) unsafe fn compress_content(
 ) -> Result<MallocBytes> {
     let room = content.len() + EXTENDED_HEADER_LENGTH;
     if i32::try_from(room).is_err() {
-        return Err(err!(InvalidParam, "the content needs {room} bytes, expected at most {}", i32::MAX));
+        return Err(err!(
+            InvalidParam,
+            "the content needs {room} bytes, expected at most {}; {LONGER_CONTENT}",
+            i32::MAX
+        ));
     }
     // SAFETY: the defaults have no such pointers; those of `cparams` are guaranteed by the caller.
     let context = unsafe { Context::for_compression(cparams.unwrap_or(&BLOSC2_CPARAMS_DEFAULTS)) }

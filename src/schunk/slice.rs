@@ -95,6 +95,13 @@ impl Span {
             InvalidParam,
             "the first byte is {start}, expected 0 or more; `chunksize` is {chunksize}, expected 1 or more",
         );
+        // With pointers of 32 bits, there is no such buffer.
+        ensure!(
+            usize::try_from(self.stop - start).is_ok(),
+            InvalidParam,
+            "the slice has {} bytes, more than a buffer can have: read or write it in parts",
+            self.stop - start,
+        );
         Ok(())
     }
 

@@ -5,5 +5,6 @@ mod arrays;
 mod chunks;
 mod excluded_features;
 mod frames;
+mod large;
 
 use libblosc2_test_support::support;

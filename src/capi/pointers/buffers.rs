@@ -1,7 +1,7 @@
 //! Buffers and their lengths.
 
 use super::raw::{Pointer, impl_is_null};
-use crate::chunk::format::MIN_HEADER_LENGTH;
+use crate::chunk::format::{LONGER_CONTENT, MIN_HEADER_LENGTH};
 use crate::chunk::{ChunkHeader, read_i32};
 use crate::error::{Result, ensure, err};
 use crate::malloc::MallocBytes;
@@ -76,7 +76,9 @@ impl<'call, R> Size<'call, i32, R> {
     #[inline]
     pub(in crate::capi) fn non_negative_len(&self) -> Result<Len<'call, R>> {
         let len = self.0;
-        self.len().ok_or_else(|| err!(InvalidParam, "a length is {len}, expected 0 or more"))
+        self.len().ok_or_else(|| {
+            err!(InvalidParam, "a length is {len}, expected 0 or more and less than 2^31; {LONGER_CONTENT}")
+        })
     }
 }
 

@@ -4,9 +4,9 @@
 use super::super::block_size::DefaultTuner;
 use super::super::params::{ChunkFormat, CompressParams};
 use crate::chunk::format::{
-    BLOSC1_MIN_BUFFERSIZE, EXTENDED_HEADER_LENGTH, MAX_BLOCKSIZE, MAX_BUFFERSIZE, MAX_STORED_TYPESIZE,
-    MAX_TYPESIZE, MIN_BUFFERSIZE, MIN_DESTSIZE, MIN_HEADER_LENGTH, codec_format, filter_id, flag, flag2,
-    version,
+    BLOSC1_MIN_BUFFERSIZE, EXTENDED_HEADER_LENGTH, LONGER_CONTENT, MAX_BLOCKSIZE, MAX_BUFFERSIZE,
+    MAX_STORED_TYPESIZE, MAX_TYPESIZE, MIN_BUFFERSIZE, MIN_DESTSIZE, MIN_HEADER_LENGTH, codec_format,
+    filter_id, flag, flag2, version,
 };
 use crate::chunk::{BlockGeometry, ChunkHeader};
 use crate::codec::BuiltInCodec;
@@ -31,10 +31,16 @@ pub(crate) fn check_params(
     missing_dictionary: Option<ErrorKind>,
 ) -> Result<()> {
     if srcsize > MAX_BUFFERSIZE {
-        return Err(err!(MaxBufsizeExceeded, "`srcsize` is {srcsize}, expected at most {MAX_BUFFERSIZE}"));
+        return Err(err!(
+            MaxBufsizeExceeded,
+            "`srcsize` is {srcsize}, expected at most {MAX_BUFFERSIZE}; {LONGER_CONTENT}"
+        ));
     }
     if destsize < MIN_DESTSIZE {
-        return Err(err!(MaxBufsizeExceeded, "`destsize` is {destsize}, expected {MIN_DESTSIZE} or more"));
+        return Err(err!(
+            MaxBufsizeExceeded,
+            "`destsize` is {destsize}, expected {MIN_DESTSIZE} or more, and less than 2^31"
+        ));
     }
     ensure!((0..=9).contains(&params.clevel), CodecParam, "`clevel` is {}, expected 0 to 9", params.clevel);
     let has_dictionaries =

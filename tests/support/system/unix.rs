@@ -5,6 +5,8 @@ use std::fs::File;
 use std::os::fd::{AsRawFd, FromRawFd};
 use std::process::Command;
 use std::ptr;
+#[cfg(target_pointer_width = "64")]
+use std::sync::atomic::{AtomicU32, Ordering};
 
 pub use std::os::unix::fs::FileExt;
 
@@ -62,6 +64,44 @@ pub unsafe fn unmap_guarded(start: *mut u8, len: usize) {
 pub unsafe fn make_read_only(start: *mut u8, len: usize) {
     // SAFETY: pages of a mapping of `map_guarded`.
     assert_eq!(unsafe { libc::mprotect(start.cast(), len, libc::PROT_READ) }, 0, "mprotect");
+}
+
+/// Returns the address of `len` bytes that are zeros: `piece` bytes of memory again and again. Both are whole pages.
+#[cfg(target_pointer_width = "64")]
+pub fn map_repeated(len: usize, piece: usize) -> *mut u8 {
+    // In memory, if the system has a file system for that: a disk is not written.
+    let memory = std::path::Path::new("/dev/shm");
+    let directory = if memory.is_dir() { memory.to_owned() } else { std::env::temp_dir() };
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let number = COUNT.fetch_add(1, Ordering::Relaxed);
+    let path = directory.join(format!("blosc2-repeated-{}-{number}", std::process::id()));
+    let file = File::options().read(true).write(true).create_new(true).open(&path).expect("a new file");
+    std::fs::remove_file(&path).expect("the file can be removed");
+    file.set_len(piece as u64).expect("the length of the file");
+    let (access, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED);
+    // SAFETY: a fresh mapping at an address of the system's choice, of which each part is replaced.
+    unsafe {
+        let private = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+        let start = libc::mmap(ptr::null_mut(), len, libc::PROT_NONE, private, -1, 0);
+        assert_ne!(start, libc::MAP_FAILED, "mmap of {len} bytes");
+        for at in (0..len).step_by(piece) {
+            let part = (len - at).min(piece);
+            let place = start.cast::<u8>().add(at).cast();
+            let mapped = libc::mmap(place, part, access, flags | libc::MAP_FIXED, file.as_raw_fd(), 0);
+            assert_ne!(mapped, libc::MAP_FAILED, "mmap of {part} bytes of a file");
+        }
+        start.cast()
+    }
+}
+
+/// Unmaps the bytes of [`map_repeated`].
+///
+/// # Safety
+/// Nothing uses the memory any more.
+#[cfg(target_pointer_width = "64")]
+pub unsafe fn unmap_repeated(start: *mut u8, len: usize) {
+    // SAFETY: exactly the mappings of `map_repeated`.
+    unsafe { libc::munmap(start.cast(), len) };
 }
 
 /// Sets the limit of the address space: allocations beyond it fail from now on.
