@@ -57,7 +57,7 @@ int main(void) {
   }
   ok = schunk != NULL && blosc2_schunk_free(schunk) == 0 && ok;
 
-  /* Opening requires a file at the path; the C library also requires that it is not shorter than the frame. */
+  /* The C library opens only a path at which there is a file that is not shorter than the frame. */
   FILE *file = ok ? fopen(path, "wb") : NULL;
   ok = file != NULL && fseek(file, (long)memory.size - 1, SEEK_SET) == 0 && fputc(0, file) == 0;
   ok = file != NULL && fclose(file) == 0 && ok;

@@ -1872,11 +1872,12 @@ blosc2_schunk *blosc2_schunk_open_offset(const char *urlpath,
                                          int64_t offset);
 
 /**
- * Opens the frame at `urlpath`, as `blosc2_schunk_open`, with the I/O back-end `udio`. A file or
- * a directory must exist at `urlpath` in the file system, whatever the back-end does with the
- * name. The struct is copied; the memory at `udio->params` must outlive the super-chunk. The
- * function `destroy` of the back-end is called when the super-chunk is freed, and also when NULL
- * is returned because there is no readable frame.
+ * Opens the frame at `urlpath`, as `blosc2_schunk_open`, with the I/O back-end `udio`. If a
+ * directory exists at `urlpath` in the file system, the frame is in the files of a directory. If
+ * nothing exists there, a registered back-end opens the name all the same: as a directory if it
+ * ends with `/`, otherwise as a file. The struct is copied; the memory at `udio->params` must
+ * outlive the super-chunk. The function `destroy` of the back-end is called when the super-chunk
+ * is freed, and also when NULL is returned because there is no readable frame.
  *
  * Returns the super-chunk, which the caller frees with `blosc2_schunk_free`; NULL when there is
  * no readable frame.

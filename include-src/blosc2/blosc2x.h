@@ -27,6 +27,18 @@ blosc2x_schunk_set_durability
 blosc2x_schunk_sync
 @end
 
+/* ---- Files of a network ---- */
+
+@tagged blosc2x_io_range
+
+@type blosc2x_io_fetch
+
+@type blosc2x_io_release
+
+@functions Files of a network:
+blosc2x_register_io_fetch
+@end
+
 /* ---- Damaged frames ---- */
 
 @enum BLOSC2X_PART_*

@@ -77,6 +77,55 @@ int blosc2x_schunk_set_durability(blosc2_schunk *schunk,
 BLOSC_EXPORT
 int blosc2x_schunk_sync(blosc2_schunk *schunk);
 
+/* ---- Files of a network ---- */
+
+/** Bytes of a file that are read soon. */
+typedef struct blosc2x_io_range {
+  /**
+   * The name that the function `open` of the I/O back-end gets. Valid during the call of the
+   * `blosc2x_io_fetch`.
+   */
+  const char *urlpath;
+  /** Position of the first byte in the file. */
+  int64_t start;
+  /** Position behind the last byte; it may be behind the end of the file. */
+  int64_t stop;
+} blosc2x_io_range;
+
+/**
+ * Makes `nranges` ranges of files available to the functions `open` and `read` of an I/O
+ * back-end, all at once where reading them one by one takes longer. Ranges may overlap. `params`
+ * is the pointer of the `blosc2_io`. Returns a pointer to what is held in memory until the
+ * `blosc2x_io_release` gets it, for example the ranges; NULL for an error.
+ */
+typedef void *(*blosc2x_io_fetch)(const blosc2x_io_range *ranges, int64_t nranges, void *params);
+
+/**
+ * Releases `held`, which a `blosc2x_io_fetch` returned. `params` is the pointer of the
+ * `blosc2_io`.
+ */
+typedef void (*blosc2x_io_release)(void *held, void *params);
+
+/* ---- Files of a network ---- */
+
+/**
+ * Gives the registered I/O back-end `id` two functions for files that are read over a network, in
+ * place of earlier ones: before a slice, a whole chunk, a box or a selection of an array is read,
+ * `fetch` gets the ranges of the files that the read needs, first the tables of all chunks, then
+ * their blocks, and `release` gets the results when the read ends. Of the locks of the library,
+ * only that of the shape of an array may be held while they run. Other reads call `read` alone.
+ * NULL for both removes the functions. Super-chunks that are open keep those that they have.
+ *
+ * Returns 0. Errors: -30 for an id that is not registered, -12 if one of the functions is NULL
+ * and the other is not.
+ *
+ * Note: The functions obey the contracts of their typedefs, and stay loaded.
+ */
+BLOSC_EXPORT
+int blosc2x_register_io_fetch(uint8_t id,
+                              blosc2x_io_fetch fetch,
+                              blosc2x_io_release release);
+
 /* ---- Damaged frames ---- */
 
 enum {

@@ -16,6 +16,29 @@ pub struct blosc2x_verify_options {
 }
 const _: () = assert!(size_of::<blosc2x_verify_options>() == 16);
 
+/// Bytes of a file that are read soon.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct blosc2x_io_range {
+    /// The name that the function `open` of the I/O back-end gets. Valid during the call of the `blosc2x_io_fetch`.
+    pub urlpath: *const c_char,
+    /// Position of the first byte in the file.
+    pub start: i64,
+    /// Position behind the last byte; it may be behind the end of the file.
+    pub stop: i64,
+}
+const _: () = assert!(size_of::<blosc2x_io_range>() == size_on_target(24, 24, 20));
+
+/// Makes `nranges` ranges of files available to the functions `open` and `read` of an I/O back-end, all at once where
+/// reading them one by one takes longer. Ranges may overlap. `params` is the pointer of the `blosc2_io`. Returns a
+/// pointer to what is held in memory until the `blosc2x_io_release` gets it, for example the ranges; NULL for an error.
+pub type blosc2x_io_fetch = Option<
+    unsafe extern "C" fn(ranges: *const blosc2x_io_range, nranges: i64, params: *mut c_void) -> *mut c_void,
+>;
+
+/// Releases `held`, which a `blosc2x_io_fetch` returned. `params` is the pointer of the `blosc2_io`.
+pub type blosc2x_io_release = Option<unsafe extern "C" fn(held: *mut c_void, params: *mut c_void)>;
+
 /// A damaged part of a frame.
 #[repr(C)]
 #[derive(Clone, Copy)]

@@ -19,6 +19,7 @@ use crate::out_buffer::OutBuffer;
 use crate::pipeline::decompress::{BlockContent, BlockSink, ByteRanges};
 use crate::pipeline::jobs;
 use crate::schunk::patched_chunk::{BlockPatch, PatchExtent};
+use crate::schunk::planned_read::ChunkBlocks;
 use axis::{Axis, DuplicatePolicy};
 use parking_lot::Mutex;
 use parts::{ChunkSelection, SortedSelection};
@@ -227,20 +228,6 @@ impl Array {
         })
     }
 
-    /// Returns the chunks with items of the `selection`, each with its blocks that have some.
-    ///
-    /// # Errors
-    /// `MemoryAlloc`.
-    pub(crate) fn blocks_of_selection(&self, selection: &Selection<'_>) -> Result<Vec<(i64, Vec<usize>)>> {
-        let mut blocks = Vec::new();
-        if !selection.is_empty() && !selection.lists.is_empty() {
-            selection
-                .sort(DuplicatePolicy::All)?
-                .for_each_chunk(|part| fallible::push(&mut blocks, (part.number, part.block_numbers()?)))?;
-        }
-        Ok(blocks)
-    }
-
     fn read_selection(&self, selection: &Selection<'_>, mut dest: OutBuffer<'_>) -> Result<()> {
         let schunk = self.schunk()?;
         if selection.is_empty() {
@@ -254,6 +241,13 @@ impl Array {
             return check_chunk_size(nbytes, selection.min_buffer_len);
         }
         let sorted = selection.sort(DuplicatePolicy::All)?;
+        let _fetched = schunk.fetch(|| {
+            let mut chunks: Vec<ChunkBlocks> = Vec::new();
+            sorted.for_each_chunk(|part| {
+                fallible::push(&mut chunks, (part.number, Some(part.block_numbers()?)))
+            })?;
+            Ok(chunks.into_iter())
+        })?;
         let target = SharedDestination::new(dest);
         let overlap_lock = selection.has_overlaps.then(|| Mutex::new(()));
         let read = |part: &ChunkSelection<'_>| {

@@ -22,6 +22,7 @@ use crate::pipeline::jobs;
 use crate::schunk::SuperChunk;
 use crate::schunk::change::InputChunk;
 use crate::schunk::patched_chunk::{BlockPatch, PatchExtent};
+use crate::schunk::planned_read::ChunkBlocks;
 use std::marker::PhantomData;
 use std::ops::Range;
 use std::slice;
@@ -88,6 +89,7 @@ impl Array {
         takes_mask: bool,
     ) -> Result<()> {
         let schunk = self.schunk()?;
+        let _fetched = schunk.fetch(|| Ok(blocks_of_box(geometry, start, stop)))?;
         if geometry.ndim() == 0 {
             dest.fill(0);
             let len = usize::try_from(geometry.typesize()).unwrap_or(0);
@@ -182,6 +184,18 @@ impl Array {
             locked.write_box(start, geometry.shape(), geometry.shape(), src)
         })
     }
+}
+
+/// Returns the chunks of the box from `start` to `stop`, each with its blocks that have some of the items.
+fn blocks_of_box<'a>(
+    geometry: &'a Geometry,
+    start: &[i64],
+    stop: &[i64],
+) -> impl Iterator<Item = ChunkBlocks> + Clone + use<'a> {
+    geometry.chunks_of_box(start, stop).map(move |part| {
+        let blocks = geometry.blocks_of_part(&part).map(|block| usize::try_from(block.number).unwrap_or(0));
+        (part.number, Some(blocks.collect()))
+    })
 }
 
 impl ShapeLockedArray<'_> {

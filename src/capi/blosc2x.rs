@@ -3,8 +3,10 @@
 use super::ffi::{result_code, value_or};
 use super::last_error;
 use super::pointers::Handle;
-use crate::abi::blosc2_schunk;
+use crate::abi::{blosc2_schunk, blosc2x_io_fetch, blosc2x_io_release};
+use crate::error::err;
 use crate::frame::store::durability::Durability;
+use crate::io::backend_registry::{self, FetchCallbacks};
 use std::ffi::{c_char, c_int};
 use std::ptr;
 
@@ -56,4 +58,31 @@ pub unsafe extern "C" fn blosc2x_schunk_set_durability(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2x_schunk_sync(schunk: Handle<*mut blosc2_schunk>) -> c_int {
     result_code(|| schunk.get()?.sync().map(|()| 0))
+}
+
+/// Gives the registered I/O back-end `id` two functions for files that are read over a network, in place of earlier ones:
+/// before a slice, a whole chunk, a box or a selection of an array is read, `fetch` gets the ranges of the files that the
+/// read needs, first the tables of all chunks, then their blocks, and `release` gets the results when the read ends. Of the
+/// locks of the library, only that of the shape of an array may be held while they run. Other reads call `read` alone.
+/// NULL for both removes the functions. Super-chunks that are open keep those that they have.
+///
+/// Returns 0. Errors: -30 for an id that is not registered, -12 if one of the functions is NULL and the other is not.
+///
+/// # Safety
+/// The functions obey the contracts of their typedefs, and stay loaded.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn blosc2x_register_io_fetch(
+    id: u8,
+    fetch: blosc2x_io_fetch,
+    release: blosc2x_io_release,
+) -> c_int {
+    result_code(|| {
+        let callbacks = match (fetch, release) {
+            (Some(fetch), Some(release)) => Some(FetchCallbacks { fetch, release }),
+            (None, None) => None,
+            _ => return Err(err!(InvalidParam, "one of `fetch` and `release` is NULL")),
+        };
+        // SAFETY: the functions obey the contracts of their typedefs, and stay loaded.
+        unsafe { backend_registry::register_fetch(id, callbacks) }.map(|()| 0)
+    })
 }

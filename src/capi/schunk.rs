@@ -112,8 +112,9 @@ pub extern "C" fn blosc2_schunk_open_offset(
     new_schunk_or_null(|| open(urlpath, offset, None))
 }
 
-/// Opens the frame at `urlpath`, as `blosc2_schunk_open`, with the I/O back-end `udio`. A file or a directory must
-/// exist at `urlpath` in the file system, whatever the back-end does with the name. The struct is copied; the
+/// Opens the frame at `urlpath`, as `blosc2_schunk_open`, with the I/O back-end `udio`. If a directory exists at `urlpath`
+/// in the file system, the frame is in the files of a directory. If nothing exists there, a registered back-end opens the
+/// name all the same: as a directory if it ends with `/`, otherwise as a file. The struct is copied; the
 /// memory at `udio->params` must outlive the super-chunk. The function `destroy` of the back-end is called when the
 /// super-chunk is freed, and also when NULL is returned because there is no readable frame.
 ///

@@ -1,7 +1,7 @@
 //! The I/O back-end of the files of a super-chunk, with its parameters.
 
 use super::mmap::Mapping;
-use super::source::{self, Source};
+use super::source::{self, FilePart, Source};
 use super::stream::StreamKind;
 use super::user::UserBackend;
 use super::{IoStream, OpenMode, WriteUnit, backend_registry, native, paths, replacement};
@@ -10,7 +10,7 @@ use crate::abi::{
 };
 use crate::environment;
 use crate::err;
-use crate::error::Result;
+use crate::error::{Result, os_err};
 use std::ffi::CStr;
 use std::sync::Arc;
 
@@ -68,20 +68,35 @@ impl Backend {
             }
             _ => {
                 // SAFETY: by the contract the program does not change the registered struct during this call.
-                let callbacks = unsafe { backend_registry::copy_callbacks(io.id) }
+                let (callbacks, fetch) = unsafe { backend_registry::copy_callbacks(io.id) }
                     .ok_or_else(|| err!(PluginIo, "I/O back-end {} is not registered", io.id))?;
                 // SAFETY: the callbacks are those that `register` was given, whose contract they meet; by the
                 // contract of this function they accept `io.params`.
-                BackendKind::User(Arc::new(unsafe { UserBackend::new(callbacks, io.params) }))
+                BackendKind::User(Arc::new(unsafe { UserBackend::new(callbacks, fetch, io.params) }))
             }
         }))
     }
 
-    /// Returns the files of Rust code.
-    pub(crate) fn source(&self) -> Option<&dyn Source> {
+    /// Returns whether files are read faster after [`fetch`](Self::fetch).
+    pub(crate) fn can_fetch(&self) -> bool {
         match &self.0 {
-            BackendKind::Source(source) => Some(&**source),
-            _ => None,
+            BackendKind::Native { .. } | BackendKind::Mmap(_) => false,
+            BackendKind::User(user) => user.can_fetch(),
+            BackendKind::Source(_) => true,
+        }
+    }
+
+    /// Makes parts of files available, which are then read while the result lives.
+    ///
+    /// # Errors
+    /// `FileRead`.
+    pub(crate) fn fetch(&self, parts: Vec<FilePart>) -> Result<Box<dyn Send>> {
+        match &self.0 {
+            BackendKind::Native { .. } | BackendKind::Mmap(_) => Ok(Box::new(())),
+            BackendKind::User(user) => user.fetch(&parts),
+            BackendKind::Source(source) => {
+                source.fetch(parts).map_err(|error| os_err!(error, FileRead, "{error}"))
+            }
         }
     }
 
@@ -92,6 +107,11 @@ impl Backend {
             BackendKind::Mmap(_) => BLOSC2_IO_FILESYSTEM_MMAP as u8,
             BackendKind::User(user) => user.id(),
         }
+    }
+
+    /// Returns whether a program registered the back-end: its files need not be in the file system.
+    pub(crate) fn is_registered(&self) -> bool {
+        matches!(self.0, BackendKind::User(_))
     }
 
     /// Returns whether the back-end is the library's own for plain files.

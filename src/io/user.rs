@@ -1,10 +1,13 @@
 //! A back-end of the program: its callbacks, called according to the contract of `frame.md` 5.2. Their results are
 //! checked against the requested sizes, and not trusted further.
 
+use super::backend_registry::FetchCallbacks;
 use super::borrowed_bytes::BorrowedBytes;
+use super::source::FilePart;
 use super::{OpenMode, WriteUnit, errno};
-use crate::abi::blosc2_io_cb;
+use crate::abi::{blosc2_io_cb, blosc2x_io_range};
 use crate::error::{Result, ensure, err};
+use crate::fallible;
 use crate::held_locks::{self, LockMode};
 use parking_lot::{RwLock, RwLockWriteGuard};
 use std::ffi::{CStr, c_void};
@@ -15,6 +18,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// The callbacks and their parameters.
 pub(super) struct UserBackend {
     callbacks: blosc2_io_cb,
+    fetch: Option<FetchCallbacks>,
     params: *mut c_void,
     destroyed: AtomicBool,
     /// For a zero-copy back-end, whose callback `read` stores the address of its own memory instead of filling a
@@ -28,6 +32,16 @@ unsafe impl Send for UserBackend {}
 // SAFETY: the callbacks may be called from any thread by the contract of a back-end; the only fields that change are
 // atomic or a lock.
 unsafe impl Sync for UserBackend {}
+
+/// What the program holds for ranges that were fetched. Released when it is dropped.
+struct HeldRanges {
+    backend: Arc<UserBackend>,
+    release: unsafe extern "C" fn(*mut c_void, *mut c_void),
+    held: NonNull<c_void>,
+}
+
+// SAFETY: the pointer is only passed to the callback, which may be called from any thread.
+unsafe impl Send for HeldRanges {}
 
 /// A stream that the program opened. Closed when it is dropped.
 pub(super) struct UserStream {
@@ -52,8 +66,18 @@ impl UserBackend {
     /// The callbacks obey the contracts of their types and may be called for the lifetime of the back-end; `params` is
     /// valid for them until `destroy`. Bytes whose address `read` stores neither move nor change until the file is
     /// changed, and only this back-end and its clones change the file while the bytes are in use.
-    pub(super) unsafe fn new(callbacks: blosc2_io_cb, params: *mut c_void) -> Self {
-        UserBackend { callbacks, params, destroyed: AtomicBool::new(false), change_lock: RwLock::new(()) }
+    pub(super) unsafe fn new(
+        callbacks: blosc2_io_cb,
+        fetch: Option<FetchCallbacks>,
+        params: *mut c_void,
+    ) -> Self {
+        UserBackend {
+            callbacks,
+            fetch,
+            params,
+            destroyed: AtomicBool::new(false),
+            change_lock: RwLock::new(()),
+        }
     }
 
     pub(super) fn id(&self) -> u8 {
@@ -80,6 +104,33 @@ impl UserBackend {
             err!(FileOpen, "`open` of back-end {} returned NULL for {path:?}, mode {mode:?}", self.id())
         })?;
         Ok(UserStream { backend: self.clone(), handle, closed: false })
+    }
+
+    pub(super) fn can_fetch(&self) -> bool {
+        self.fetch.is_some()
+    }
+
+    /// Makes the program fetch ranges of files, which it holds while the result lives.
+    pub(super) fn fetch(self: &Arc<Self>, parts: &[FilePart]) -> Result<Box<dyn Send>> {
+        let Some(FetchCallbacks { fetch, release }) = self.fetch.filter(|_| !parts.is_empty()) else {
+            return Ok(Box::new(()));
+        };
+        let mut names = fallible::vec_with_capacity(parts.len())?;
+        for part in parts {
+            names.push(fallible::c_string(&[part.file.as_bytes()])?);
+        }
+        let mut ranges = fallible::vec_with_capacity(parts.len())?;
+        for (part, name) in parts.iter().zip(&names) {
+            let [start, stop] =
+                [part.range.start, part.range.end].map(|at| i64::try_from(at).unwrap_or(i64::MAX));
+            ranges.push(blosc2x_io_range { urlpath: name.as_ptr(), start, stop });
+        }
+        // SAFETY: the caller of `new` guarantees the contract of the callback; the names live during the call.
+        let held = unsafe { fetch(ranges.as_ptr(), ranges.len() as i64, self.params) };
+        let held = NonNull::new(held).ok_or_else(|| {
+            err!(FileRead, "`fetch` of back-end {} returned NULL for {} ranges", self.id(), parts.len())
+        })?;
+        Ok(Box::new(HeldRanges { backend: self.clone(), release, held }))
     }
 
     /// Returns the key of `change_lock` in [`held_locks`].
@@ -137,6 +188,14 @@ struct ChangeGuard<'a> {
 impl Drop for ChangeGuard<'_> {
     fn drop(&mut self) {
         held_locks::remove(self.backend.lock_key(), LockMode::Exclusive);
+    }
+}
+
+impl Drop for HeldRanges {
+    fn drop(&mut self) {
+        // SAFETY: the caller of `UserBackend::new` guarantees the contract of the callback; `fetch` returned the pointer, which
+        // is not used again.
+        unsafe { (self.release)(self.held.as_ptr(), self.backend.params) }
     }
 }
 

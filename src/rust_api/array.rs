@@ -179,29 +179,17 @@ impl ArrayHandle {
         Ok(ArrayHandle { inner: builder.into_array(schunk), params, _base: None })
     }
 
-    /// Returns the number of each chunk that a box of the array touches, with the numbers of its blocks there.
-    fn blocks_of_box(
-        &self,
-        ranges: &[Range<u64>],
-    ) -> impl Iterator<Item = (u64, Option<Vec<usize>>)> + Clone + '_ {
-        let geometry = self.inner.geometry();
+    /// Returns the names of the files that have the chunks of a box, of an array on disk.
+    pub fn files_of_box(&self, ranges: &[Range<u64>]) -> Result<Vec<Arc<str>>> {
+        let (schunk, geometry) = (self.schunk()?, self.inner.geometry());
         let [mut start, mut stop] = [[0; MAX_DIM]; 2];
         for (dim, range) in ranges.iter().take(MAX_DIM).enumerate() {
             [start[dim], stop[dim]] =
                 [range.start, range.end].map(|at| i64::try_from(at).unwrap_or(i64::MAX));
         }
-        geometry.chunks_of_box(&start, &stop).map(move |part| {
-            let blocks =
-                geometry.blocks_of_part(&part).map(|block| usize::try_from(block.number).unwrap_or(0));
-            (u64::try_from(part.number).unwrap_or(0), Some(blocks.collect()))
-        })
-    }
-
-    /// Returns the names of the files that have the chunks of a box, of an array on disk.
-    pub fn files_of_box(&self, ranges: &[Range<u64>]) -> Result<Vec<Arc<str>>> {
-        let schunk = self.schunk()?;
-        let chunks = self.blocks_of_box(ranges).map(|(nchunk, _)| schunk.file_of_chunk(nchunk));
-        chunks.filter_map(Result::transpose).collect()
+        let chunks = geometry.chunks_of_box(&start, &stop);
+        let files = chunks.map(|part| schunk.file_of_chunk(u64::try_from(part.number).unwrap_or(0)));
+        files.filter_map(Result::transpose).collect()
     }
 
     /// Opens a copy of the contiguous frame in `bytes`.
@@ -316,7 +304,6 @@ impl ArrayHandle {
 
     /// Reads the box of `ranges` into `dest`, in C order.
     pub fn read_box(&self, ranges: &[Range<u64>], dest: &mut [u8]) -> Result<()> {
-        let _fetched = self.schunk()?.fetch(self.blocks_of_box(ranges))?;
         self.with_box(ranges, dest.len(), |start, stop, shape| {
             self.inner.get_box(start, stop, shape, OutBuffer::from(dest), true)
         })
@@ -371,11 +358,6 @@ impl ArrayHandle {
         let (lists, shape) = selection_lists(lists)?;
         let lists: Vec<&[i64]> = lists.iter().map(Vec::as_slice).collect();
         let selection = self.check_selection(&lists, &shape, dest.len())?;
-        let schunk = self.schunk()?;
-        let blocks =
-            if schunk.has_source() { self.inner.blocks_of_selection(&selection)? } else { Vec::new() };
-        let blocks = blocks.iter().map(|(nchunk, blocks)| (nchunk.unsigned_abs(), Some(blocks.clone())));
-        let _fetched = schunk.fetch(blocks)?;
         self.inner.get_orthogonal(&selection, OutBuffer::from(dest))
     }
 

@@ -7,7 +7,7 @@ use crate::abi::{
     BLOSC2_IO_DEFAULTS, BLOSC2_IO_FILESYSTEM_MMAP, BLOSC2_STDIO_MMAP_DEFAULTS, CBool, blosc2_cparams,
     blosc2_dparams, blosc2_io, blosc2_stdio_mmap, blosc2_stdio_params,
 };
-use crate::error::{Error, ErrorKind, Result, ensure, err, os_err};
+use crate::error::{Error, ErrorKind, Result, ensure, err};
 use crate::frame::FrameKind;
 use crate::frame::store::{DiskFrame, Frame};
 use crate::io::paths;
@@ -233,9 +233,6 @@ impl SuperChunkHandle {
     }
 }
 
-/// What a source holds while it is read.
-pub(super) type Fetched = Option<[Box<dyn Send>; 2]>;
-
 pub(super) fn open_source(source: Arc<dyn Source>, place: SourcePlace<'_>) -> Result<OwnedSuperChunk> {
     let (kind, name, offset) = place.parts();
     schunk::SuperChunk::open_source(kind, &c_text(name)?, offset, source)
@@ -316,61 +313,6 @@ impl SuperChunkRef<'_> {
         }
     }
 
-    /// Returns whether the super-chunk is in files of a [`Source`].
-    pub(super) fn has_source(self) -> bool {
-        self.0.disk_frame().is_some_and(|frame| frame.source().is_some())
-    }
-
-    /// Fetches, of files of a [`Source`], the bytes that reading some blocks of chunks needs: first the heads of all chunks, then the
-    /// blocks. Without blocks, a chunk is fetched whole. The result is kept while they are read. What cannot be planned is fetched when
-    /// it is read, which reports the errors.
-    pub(super) fn fetch(
-        self,
-        chunks: impl Iterator<Item = (u64, Option<Vec<usize>>)> + Clone,
-    ) -> Result<Fetched> {
-        let Some(frame) = self.0.disk_frame() else { return Ok(None) };
-        let Some(source) = frame.source() else { return Ok(None) };
-        let (chunksize, blocksize) = (self.info().chunksize.unwrap_or(0), self.blocksize());
-        let nblocks = if blocksize == 0 { 0 } else { chunksize.div_ceil(blocksize) };
-        let number = |nchunk: u64| usize::try_from(nchunk).unwrap_or(usize::MAX);
-        let fetch =
-            |parts: Vec<FilePart>| source.fetch(parts).map_err(|error| os_err!(error, FileRead, "{error}"));
-        let head = |(nchunk, blocks): (u64, Option<Vec<usize>>)| {
-            frame.head_of_chunk(number(nchunk), blocks.map(|_| nblocks)).ok().flatten()
-        };
-        let heads = fetch(chunks.clone().filter_map(head).collect())?;
-        let parts = |(nchunk, blocks): (u64, Option<Vec<usize>>)| {
-            blocks.and_then(|blocks| frame.parts_of_blocks(number(nchunk), &blocks).ok()).unwrap_or_default()
-        };
-        let parts = fetch(chunks.flat_map(parts).collect())?;
-        Ok(Some([heads, parts]))
-    }
-
-    /// Returns the chunks of the items `start..stop`, each with its blocks that have some of them.
-    fn blocks_of_items(
-        self,
-        start: i64,
-        stop: i64,
-    ) -> impl Iterator<Item = (u64, Option<Vec<usize>>)> + Clone {
-        let typesize = i64::from(self.0.cparams().typesize);
-        let (first, end) = (number(start.saturating_mul(typesize)), number(stop.saturating_mul(typesize)));
-        let (chunksize, blocksize) = (self.info().chunksize.unwrap_or(0) as u64, self.blocksize() as u64);
-        // Without a size of chunks, nothing is planned.
-        let first_chunk = first.checked_div(chunksize).unwrap_or(0);
-        let chunks = first_chunk..if chunksize > 0 { end.div_ceil(chunksize) } else { first_chunk };
-        chunks.map(move |nchunk| {
-            let at = nchunk * chunksize;
-            let [first, end] = [first.max(at), end.min(at + chunksize)].map(|byte| byte.saturating_sub(at));
-            let blocks = (blocksize > 0).then(|| first / blocksize..end.div_ceil(blocksize));
-            (nchunk, blocks.map(|blocks| blocks.filter_map(|n| usize::try_from(n).ok()).collect()))
-        })
-    }
-
-    /// Returns the length of a block in bytes; 0 if it is not the same in all chunks.
-    fn blocksize(self) -> usize {
-        usize::try_from(self.0.cparams().blocksize).unwrap_or(0)
-    }
-
     /// Returns the fields of the header of chunk `nchunk`.
     pub fn chunk_info(self, nchunk: u64) -> Result<ChunkFields> {
         ChunkFields::parse(&self.0.chunk_head(signed(nchunk)?)?)
@@ -378,25 +320,22 @@ impl SuperChunkRef<'_> {
 
     /// Fetches chunk `nchunk` from files of a [`Source`]; the result is kept while it is read.
     pub fn fetch_chunk(self, nchunk: u64) -> Result<impl Send + use<>> {
-        self.fetch([(nchunk, None)].into_iter())
+        self.0.fetch_chunk(signed(nchunk)?)
     }
 
     /// Returns a copy of chunk `nchunk`.
     pub fn chunk(self, nchunk: u64) -> Result<Vec<u8>> {
-        let _fetched = self.fetch_chunk(nchunk)?;
         Ok(self.0.copy_of_chunk(signed(nchunk)?)?.to_vec())
     }
 
     /// Decompresses chunk `nchunk` into `dest`. Returns the number of bytes.
     pub fn decompress_chunk(self, nchunk: u64, dest: &mut [u8]) -> Result<usize> {
-        let _fetched = self.fetch_chunk(nchunk)?;
         self.0.decompress_chunk(signed(nchunk)?, OutBuffer::from(dest))
     }
 
     /// Reads the items `start..stop` into `dest`.
     pub fn read_items(self, start: u64, stop: u64, dest: &mut [u8]) -> Result<()> {
         let (start, stop) = self.check_items(start, stop, dest.len())?;
-        let _fetched = self.fetch(self.blocks_of_items(start, stop))?;
         self.0.get_slice(start, stop, OutBuffer::from(dest))
     }
 

@@ -11,6 +11,7 @@
 //! | [`read`], [`cache`] | reading chunks; the cache of the last decoded block |
 //! | [`mod@slice`], [`sparse`], [`blocks`] | reading and writing slices; reading lists of items; reading blocks for arrays |
 //! | [`patched_chunk`] | changing some blocks of a chunk, for arrays |
+//! | [`planned_read`] | the parts of files that a read needs, for back-ends that fetch them together |
 //! | [`array_chunks`] | the check that a new chunk fits the array that a super-chunk holds |
 //! | [`change`], [`variable_size`], [`special`] | inserting, replacing and deleting chunks; chunks of different sizes in frames; special chunks |
 //! | [`compress`] | compression of new chunks |
@@ -42,6 +43,7 @@ mod lock_model_tests;
 pub(crate) mod metalayers;
 pub(crate) mod open;
 pub(crate) mod patched_chunk;
+pub(crate) mod planned_read;
 pub(crate) mod read;
 pub(crate) mod rules;
 pub(crate) mod slice;

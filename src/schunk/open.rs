@@ -194,9 +194,14 @@ fn open_frame(path: &CStr, offset: i64, backend: &Backend) -> Result<(Frame, Fra
     let path = paths::strip_scheme(path);
     let base =
         u64::try_from(offset).map_err(|_| err!(InvalidParam, "`offset` is {offset}, expected 0 or more"))?;
-    let found = std::fs::metadata(paths::as_path(path))
-        .map_err(|error| os_err!(error, FileOpen, "{path:?} does not exist or is not accessible"))?;
-    if found.is_dir() {
+    let is_dir = match std::fs::metadata(paths::as_path(path)) {
+        Ok(found) => found.is_dir(),
+        Err(_) if backend.is_registered() => path.to_bytes().ends_with(b"/"),
+        Err(error) => {
+            return Err(os_err!(error, FileOpen, "{path:?} does not exist or is not accessible"));
+        }
+    };
+    if is_dir {
         return Frame::open(FrameKind::Sparse, &paths::strip_trailing_slash(path)?, base, backend.clone());
     }
     Frame::open(FrameKind::Contiguous, path, base, backend.clone())

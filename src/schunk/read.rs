@@ -161,6 +161,7 @@ impl SuperChunk {
     /// Decompresses chunk `nchunk` into `dest`. Returns its uncompressed size in bytes.
     pub(crate) fn decompress_chunk(&self, nchunk: i64, mut dest: OutBuffer<'_>) -> Result<usize> {
         self.check_nchunk(nchunk)?;
+        let _fetched = self.fetch_chunk(nchunk)?;
         let settings = self.read_settings(true);
         self.with_chunk(nchunk, false, &settings, &mut |chunk, _| {
             let header = chunk.header();
@@ -221,6 +222,7 @@ impl SuperChunk {
     /// `InvalidParam` for a chunk number out of range, those of reading the frame.
     pub(crate) fn get_chunk(&self, nchunk: i64, lazily: bool) -> Result<ReturnedChunk> {
         self.check_nchunk(nchunk)?;
+        let _fetched = if lazily { None } else { self.fetch_chunk(nchunk)? };
         self.retry_read_access(|access| {
             access.fetch(nchunk, lazily, FetchMode::Keep, |chunk| match chunk {
                 FetchedChunk::Whole(bytes @ (ChunkBytes::Borrowed(_) | ChunkBytes::Lent(_))) => {
@@ -248,6 +250,7 @@ impl SuperChunk {
     /// Returns a copy of a whole chunk, after the checks of a read.
     pub(crate) fn copy_of_chunk(&self, nchunk: i64) -> Result<MallocBytes> {
         self.check_nchunk(nchunk)?;
+        let _fetched = self.fetch_chunk(nchunk)?;
         self.retry_read_access(|access| access.copy_of_chunk(nchunk))
     }
 

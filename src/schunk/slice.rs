@@ -120,7 +120,12 @@ impl Span {
         (self.stop - 1) / self.chunksize + 1
     }
 
-    fn parts(&self) -> impl Iterator<Item = SliceChunk> + '_ {
+    /// Returns the numbers of the chunks of the span, each with the range of bytes of the chunk.
+    pub(super) fn ranges_in_chunks(&self) -> impl Iterator<Item = (i64, Range<usize>)> + Clone + '_ {
+        self.parts().map(|part| (part.nchunk, part.range))
+    }
+
+    fn parts(&self) -> impl Iterator<Item = SliceChunk> + Clone + '_ {
         let first = self.first_chunk();
         // Avoids a division for small slices, which lie in one chunk.
         let is_in_one = self.stop - first * self.chunksize <= self.chunksize;
@@ -225,6 +230,7 @@ impl SuperChunk {
     /// # Errors
     /// `InvalidParam` for items behind the last; those of reading.
     pub(crate) fn read_span(&self, span: &Span, mut dest: OutBuffer<'_>) -> Result<()> {
+        let _fetched = self.fetch_span(span)?;
         self.retry_changed_reads(|| self.try_read_span(span, dest.reborrow()))
     }
 

@@ -336,6 +336,7 @@ fn rust_items_are_those_of_the_table() {
 fn extensions_are_those_of_their_table() {
     let mut lines = structs! {
         blosc2x_damage { part, cause, nchunk, offset, length, message }
+        blosc2x_io_range { urlpath, start, stop }
         blosc2x_verify_options { size, nthreads, offset }
     };
     lines.extend(values![

@@ -13,7 +13,8 @@ use crate::fallible;
 use crate::frame::format::chunk_info::stored_len;
 use crate::frame::format::index::IndexEntry;
 use crate::frame::format::units::{MIN_RECORDED_LEN, record_len, units_of};
-use crate::io::source::{FilePart, Source};
+use crate::io::Backend;
+use crate::io::source::FilePart;
 use std::ffi::CStr;
 use std::ops::Range;
 use std::sync::Arc;
@@ -68,9 +69,10 @@ impl DiskFrame {
         self.inner.write().index.first_new_number = Some(first);
     }
 
-    /// Returns the files of Rust code that the frame is in.
-    pub(crate) fn source(&self) -> Option<&dyn Source> {
-        self.disk.backend.source()
+    /// Returns the back-end, if reads are planned for it.
+    pub(crate) fn fetching_backend(&self) -> Option<&Backend> {
+        // Names of files are UTF-8.
+        Some(&self.disk.backend).filter(|backend| backend.can_fetch() && self.disk.path().to_str().is_ok())
     }
 
     /// Returns the bytes with the header and the block starts of chunk `nchunk`, which has `nblocks` blocks; all bytes of the
