@@ -79,7 +79,7 @@ static void release(void *value, void *io) {
   if (--ncalls_held == 0) nheld = 0;
 }
 
-static int32_t item(int64_t row, int64_t column) { return (int32_t)(row * COLUMNS + column) * 7919 % 100003; }
+static int32_t item(int64_t row, int64_t column) { return (int32_t)((row * COLUMNS + column) * 7919 % 100003); }
 
 /* Adds the file at `path` under another name. */
 static void add_file(const char *path, const char *name) {

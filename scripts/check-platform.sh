@@ -245,7 +245,7 @@ run_tests() {
         say "clippy"
         cargo clippy --lib --target "$triple" -- -D warnings
         say "tests of libblosc2"
-        test_with --workspace --exclude libblosc2-core --exclude blosc2-safe --exclude blosc2-cli --exclude libblosc1-rs --lib \
+        test_with --workspace --exclude libblosc2-core --exclude blosc2-safe --exclude blosc2-cli --exclude libblosc1-rs --exclude libblosc2-remote --lib \
             $(integration_tests repository side_by_side dynamic_plugins threads_callback_lock $excluded) -- \
             $(skips $skip $HOST_PROGRAMS headers::)
         # A program without the test harness, whose options it does not have.

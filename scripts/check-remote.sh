@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Reads an array from nginx, and from servers of S3 (moto) and Azure (azurite), by the feature `remote` of the crate and by the command:
 # compares the items with those of the file on disk, and prints the requests, the bytes and the times of a few reads, without and with latency. Uploads the
-# file to the latter two, and appends to a directory there; the command writes files to them.
+# file to the latter two, and appends to a directory there; the command writes files to them. A C program also reads it from nginx, by
+# libblosc2_remote.so with this libblosc2 and with C-Blosc2.
 #
 #     scripts/check-remote.sh [--planes N] [--latency MILLISECONDS]... [--draw SEED] [--peers yes] [--servers "nginx moto azurite"]
 #
@@ -33,11 +34,35 @@ mkdir -p "$work/www"
 work=$(cd "$work" && pwd)
 profile=${REMOTE_PROFILE:-release}
 cargo build --quiet --profile "$profile" -p blosc2-safe --features remote --example remote_slices
+cargo build --quiet --profile "$profile" -p libblosc2-rs -p libblosc2-remote --lib
 output=$profile
 [ "$profile" != dev ] || output=debug
 program=$target/$output/examples/remote_slices
 cargo build --quiet --profile "$profile" -p blosc2-cli
 blosc2=$target/$output/blosc2
+
+# The C program, and directories in which the loader finds its libraries.
+add_libraries() { # name, libblosc2.so
+  mkdir -p "$work/$1"
+  ln -sf "$(realpath "$2")" "$work/$1/libblosc2.so.9"
+  ln -sf "$(realpath "$target/$output/libblosc2_remote.so")" "$work/$1/libblosc2_remote.so.0"
+}
+add_libraries ours "$target/$output/libblosc2.so"
+reference=${BLOSC2_REFERENCE-$PWD/reference/blosc2/lib/libblosc2.so}
+[ ! -f "$reference" ] || add_libraries reference "$reference"
+"${CC:-cc}" -std=c99 -O2 -Wall -Wextra -Iinclude -Iremote/include remote/examples/remote_slices.c -o "$work/remote_slices" \
+  -L"$target/$output" -lblosc2_remote -lblosc2
+read_in_c() { # url, path
+  local libraries
+  for libraries in ours reference; do
+    if [ -d "$work/$libraries" ]; then
+      printf '\nC, libblosc2: %s\n' $libraries
+      LD_LIBRARY_PATH=$work/$libraries "$work/remote_slices" "$1" "$2"
+    else
+      echo "SKIPPED: reading with C-Blosc2, which is not there (scripts/fetch-reference.sh)"
+    fi
+  done
+}
 make_array() { # planes
   array=$work/www/array-$1.b2nd
   [ -f "$array" ] || { "$program" write "$work/new.b2nd" "$1" && mv "$work/new.b2nd" "$array"; }
@@ -159,6 +184,7 @@ END
     "$program" read "http://127.0.0.1:$1/${array##*/}" "$array"
     [ -z "$seed" ] || "$program" draw "http://127.0.0.1:$1" "$work/www" "$seed" 40
     read_by_peers "$1"
+    read_in_c "http://127.0.0.1:$1/${array##*/}" "$array"
   }
   read_through_nginx "$port"
   with_latency nginx "$port" read_through_nginx

@@ -2,13 +2,14 @@
 # Builds a library and installs it for C programs: headers, shared and static library, pkg-config and CMake files.
 #
 #   scripts/install.sh --prefix DIR [--api blosc2|blosc1] [--libdir lib] [--default-link static|shared]
-#                      [--profile release] [--abi 9|7] [--runtime-only] [--with-cli]
+#                      [--profile release] [--abi 9|7] [--runtime-only] [--with-cli] [--with-remote]
 #   scripts/install.sh --prefix DIR --target x86_64-pc-windows-gnu [--profile release]
 #
 # --api blosc1 installs libblosc.so.1, for programs of C-Blosc 1, instead of libblosc2.so.9; both fit into one prefix.
 # --abi 7 installs the library and headers for programs of SONAME libblosc2.so.7 (docs/clients.md). --runtime-only
 # installs only the shared library, so that the one for old programs can be installed beside the current one. --with-cli
-# also installs the command `blosc2` with its man pages and shell completions.
+# also installs the command `blosc2` with its man pages and shell completions, --with-remote the library
+# libblosc2_remote.so, which reads files of object stores and web servers (docs/remote.md).
 #
 # --target with a target of Windows installs bin/libblosc2.dll, lib/libblosc2.dll.a, lib/libblosc2.def, the headers and the
 # pkg-config file, also from another system; DLLTOOL names the tool that makes import libraries. If there is an llvm-dlltool
@@ -23,12 +24,13 @@
 # other API.
 set -eu
 
-prefix='' api=blosc2 libdir=lib default_link=static profile=release abi='' target_triple='' runtime_only=no with_cli=no
+prefix='' api=blosc2 libdir=lib default_link=static profile=release abi='' target_triple='' runtime_only=no with_cli=no with_remote=no
 while [ $# -gt 0 ]; do
   case $1 in
     --*=*) option=${1%%=*} value=${1#*=}; shift ;;
     --runtime-only) runtime_only=yes; shift; continue ;;
     --with-cli) with_cli=yes; shift; continue ;;
+    --with-remote) with_remote=yes; shift; continue ;;
     --prefix | --api | --libdir | --default-link | --profile | --abi | --target)
       [ $# -ge 2 ] || { echo "$1 needs a value" >&2; exit 2; }
       option=$1 value=$2; shift 2 ;;
@@ -49,9 +51,13 @@ done
 [ -n "$prefix" ] || { echo "--prefix DIR is needed" >&2; exit 2; }
 case $prefix in /*) ;; *) prefix=$PWD/$prefix ;; esac
 case $libdir in /* | *..*) echo "--libdir is relative to the prefix" >&2; exit 2 ;; esac
-case $target_triple:$api:$abi:$runtime_only$with_cli in
-  :* | *-windows-*:blosc2::nono) ;;
-  *) echo "--target is for the library blosc2 on Windows, without --abi, --runtime-only and --with-cli" >&2; exit 2 ;;
+case $target_triple:$api:$abi:$runtime_only$with_cli$with_remote in
+  :* | *-windows-*:blosc2::nonono) ;;
+  *) echo "--target is for the library blosc2 on Windows, without --abi, --runtime-only, --with-cli and --with-remote" >&2; exit 2 ;;
+esac
+case $with_remote:$api:$abi in
+  no:* | yes:blosc2: | yes:blosc2:9) ;;
+  *) echo "--with-remote is for the library blosc2 of ABI 9" >&2; exit 2 ;;
 esac
 case $default_link in static | shared) ;; *) echo "--default-link is static or shared" >&2; exit 2 ;; esac
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -93,6 +99,7 @@ version_part() { sed -n "s/^#define ${version_prefix}_VERSION_$1 \([0-9]*\).*/\1
 version_major=$(version_part MAJOR)
 version=$version_major.$(version_part MINOR).$(version_part RELEASE)
 soname='' shared_file='' pointer_bytes=''
+remote_version=$(sed -n 's/^version = "\(.*\)"/\1/p' "$root/remote/Cargo.toml" | head -n 1)
 
 # Escaped for the pkg-config file, and then for the replacement text of sed.
 pc_prefix=$(printf '%s\n' "$prefix" | sed -e 's/ /\\\\ /g' -e 's/[&|]/\\&/g')
@@ -102,7 +109,7 @@ fill() { # template file
     -e "s|@VERSION_MAJOR@|$version_major|g" -e "s|@SONAME@|$soname|g" -e "s|@SHARED_FILE@|$shared_file|g" \
     -e "s|@POINTER_BYTES@|$pointer_bytes|g" -e "s|@DEFAULT_LINK@|$default_link|g" \
     -e "s|@RELATIVE_PREFIX@|$relative_prefix|g" -e "s|@PACKAGE@|$package|g" -e "s|@LIBRARY@|$library|g" \
-    -e "s|@PARTS@|$parts|g" "$root/cmake/$1" >"$work/$2"
+    -e "s|@PARTS@|$parts|g" -e "s|@REMOTE_VERSION@|$remote_version|g" "$root/cmake/$1" >"$work/$2"
 }
 
 at=${DESTDIR:-}$prefix
@@ -170,7 +177,6 @@ tell_loader() {
   PATH=$PATH:/sbin:/usr/sbin
   if ldconfig -vN 2>/dev/null | cut -d: -f1 | grep -qxF "$prefix/$libdir"; then ldconfig; fi
 }
-tell_loader
 
 # Builds the command, and installs it with what it generates from its arguments.
 install_cli() {
@@ -186,6 +192,22 @@ install_cli() {
   put 644 "$at/share/fish/vendor_completions.d" "$work/completions/blosc2.fish"
 }
 [ $with_cli = no ] || install_cli
+
+# Builds the library that reads URLs, and installs it with its header and its pkg-config file.
+install_remote() {
+  (cd "$root" && "${CARGO:-cargo}" build --lib --package libblosc2-remote --profile "$profile" --target-dir "$target")
+  file=libblosc2_remote.so.$remote_version
+  "${STRIP:-strip}" --strip-debug -o "$work/$file" "$built/libblosc2_remote.so"
+  put 755 "$at/$libdir" "$work/$file"
+  ln -sf "$file" "$at/$libdir/libblosc2_remote.so.0"
+  [ $runtime_only = no ] || return 0
+  ln -sf libblosc2_remote.so.0 "$at/$libdir/libblosc2_remote.so"
+  put 644 "$at/include/blosc2" "$root/remote/include/blosc2/blosc2x_remote.h"
+  fill remote.pc.in blosc2_remote.pc
+  put 644 "$at/$libdir/pkgconfig" "$work/blosc2_remote.pc"
+}
+[ $with_remote = no ] || install_remote
+tell_loader
 if [ $runtime_only = yes ]; then
   echo "$package $version ($soname) is installed in $at"
   exit 0

@@ -222,6 +222,35 @@ fn runtime_only_installs_the_shared_library(api: &Api) {
     assert_eq!(names(&prefix.join("lib64")), BTreeSet::from([api.soname.into(), shared_file.into()]));
 }
 
+#[test]
+fn the_library_for_urls_is_installed_with_its_header() {
+    let prefix = BLOSC2.temporary("with-remote");
+    if prefix.exists() {
+        fs::remove_dir_all(&prefix).expect("the prefix of the last run can be removed");
+    }
+    installed_prefix();
+    install(&BLOSC2, &prefix, &["--with-remote"]);
+    let directory = prefix.join("lib");
+    let link = |name: &str| fs::read_link(directory.join(name)).expect("a link");
+    assert_eq!(link("libblosc2_remote.so"), Path::new("libblosc2_remote.so.0"));
+    assert!(directory.join(link("libblosc2_remote.so.0")).is_file());
+    if !is_tool_available("pkg-config") {
+        return;
+    }
+    let program = prefix.join("program");
+    let flags = output_words(
+        Command::new("pkg-config")
+            .args(["--cflags", "--libs", "blosc2_remote"])
+            .env("PKG_CONFIG_PATH", directory.join("pkgconfig")),
+    );
+    run(c_compiler().arg(root().join("remote/examples/remote_slices.c")).arg("-o").arg(&program).args(flags));
+    let output = Command::new(&program).env("LD_LIBRARY_PATH", &directory).output().expect("the program");
+    assert!(String::from_utf8_lossy(&output.stderr).starts_with("usage: "), "{output:?}");
+    // The library exports its functions only.
+    let file = directory.join("libblosc2_remote.so");
+    assert!(global_symbols(&["-D"], &file).iter().all(|name| name.starts_with("blosc2x_remote_")));
+}
+
 /// Returns the names of the functions that the headers declare.
 fn public_functions(api: &Api) -> BTreeSet<String> {
     if api.option == "blosc1" {

@@ -94,10 +94,19 @@ fn paths_in_the_guides_exist() {
         let lines: Vec<&str> = prose_lines(&document).collect();
         for span in lines.join("\n").split('`').skip(1).step_by(2) {
             let path = span.split([' ', ':']).next().unwrap_or_default();
-            let is_path =
-                ["src/", "tests/", "scripts/", "blosc1/", "rust/", "cli/", "capi-tests/", "examples/"]
-                    .iter()
-                    .any(|directory| path.starts_with(directory));
+            let is_path = [
+                "src/",
+                "tests/",
+                "scripts/",
+                "blosc1/",
+                "rust/",
+                "cli/",
+                "remote/",
+                "capi-tests/",
+                "examples/",
+            ]
+            .iter()
+            .any(|directory| path.starts_with(directory));
             if is_path && !path.contains(['*', '{']) && !root.join(path).exists() {
                 missing.push(format!("{guide}: {path}"));
             }

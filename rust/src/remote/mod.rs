@@ -408,6 +408,31 @@ impl Client {
         Ok(File(opened.map_err(|error| named(ErrorKind::FileOpen, &error))?))
     }
 
+    /// Returns the files of the store of `url`, each in the version that is opened first, and the name of the file there: for
+    /// `libblosc2_remote.so`.
+    ///
+    /// ```
+    /// let (_, name) = blosc2::remote::Client::new().source("http://host/directory/a.b2nd")?;
+    /// assert_eq!(name, "directory/a.b2nd");
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
+    #[doc(hidden)]
+    pub fn source(&self, url: &str) -> Result<(Arc<dyn Source>, String)> {
+        let place = Place::parse(url)?;
+        Ok((Arc::new(self.files(&place)?), place.path.to_string()))
+    }
+
+    /// Returns the name of the file `url` in its store.
+    ///
+    /// ```
+    /// assert_eq!(blosc2::remote::Client::name_in_store("s3://bucket/a%20b")?, "a b");
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
+    #[doc(hidden)]
+    pub fn name_in_store(url: &str) -> Result<String> {
+        Ok(Place::parse(url)?.path.to_string())
+    }
+
     /// Uploads a file, or the files of a directory; with `replace`, a file may exist already. Files of more than 8 MiB are sent in
     /// parts, and readers find the old file until all are there.
     ///

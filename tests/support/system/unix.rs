@@ -78,7 +78,12 @@ pub fn map_repeated(len: usize, piece: usize) -> *mut u8 {
     let file = File::options().read(true).write(true).create_new(true).open(&path).expect("a new file");
     std::fs::remove_file(&path).expect("the file can be removed");
     file.set_len(piece as u64).expect("the length of the file");
-    let (access, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED);
+    // A fault for each of a million pages would take most of the time of a test.
+    #[cfg(target_os = "linux")]
+    let flags = libc::MAP_SHARED | libc::MAP_POPULATE;
+    #[cfg(not(target_os = "linux"))]
+    let flags = libc::MAP_SHARED;
+    let access = libc::PROT_READ | libc::PROT_WRITE;
     // SAFETY: a fresh mapping at an address of the system's choice, of which each part is replaced.
     unsafe {
         let private = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
