@@ -105,10 +105,12 @@ fn without_secrets(url: &str) -> String {
 /// Returns the URL of a name, or of a file in the directory of that name.
 fn full_url(name: &str) -> String {
     let secrets = SECRETS.lock().unwrap_or_else(PoisonError::into_inner);
-    let known = secrets.iter().find_map(|(known, url)| {
+    let known = secrets.iter().filter_map(|(known, url)| {
         let rest = name.strip_prefix(known.as_str())?;
-        Some(format!("{url}{rest}"))
+        let is_below = rest.is_empty() || rest.starts_with('/') || known.ends_with('/');
+        is_below.then(|| (known.len(), format!("{url}{rest}")))
     });
+    let known = known.max_by_key(|(len, _)| *len).map(|(_, url)| url);
     known.unwrap_or_else(|| name.to_owned())
 }
 
