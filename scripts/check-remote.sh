@@ -149,8 +149,8 @@ read_by_peers() { # port
   [ -n "$peers" ] || return 0
   local python=$work/peers/bin/python
   [ -x "$python" ] || { python3 -m venv "$work/peers" && "$work/peers/bin/pip" install --quiet blosc2==4.14.1 zarr==3.1.6 zarrs==0.2.3 fsspec==2026.9.0 aiohttp; }
-  [ -d "$array.zarr" ] || "$python" scripts/remote-peers.py write "$array"
-  "$python" scripts/remote-peers.py read "http://127.0.0.1:$1/${array##*/}" "$array" "$work/access.log"
+  [ -d "$array.zarr" ] || "$python" capi-tests/remote_peers.py write "$array"
+  "$python" capi-tests/remote_peers.py read "http://127.0.0.1:$1/${array##*/}" "$array" "$work/access.log"
 }
 
 nginx() {

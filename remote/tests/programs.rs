@@ -23,8 +23,8 @@ fn root() -> &'static Path {
 /// Returns the library that Cargo has built, beside the test or in the parent directory.
 fn remote_library() -> PathBuf {
     let executable = std::env::current_exe().expect("the path of the test");
-    let found = executable.ancestors().skip(1).take(2).map(|place| place.join("libblosc2_remote.so"));
-    found.filter(|path| path.is_file()).next().expect("libblosc2_remote.so")
+    let mut found = executable.ancestors().skip(1).take(2).map(|place| place.join("libblosc2_remote.so"));
+    found.find(|path| path.is_file()).expect("libblosc2_remote.so")
 }
 
 /// Makes a directory in which linker and loader find both libraries.

@@ -74,6 +74,12 @@ impl Error {
         Error(Reason::Message(kind, message, Some(cause.into())))
     }
 
+    /// Returns an error of a store.
+    #[cfg(feature = "remote")]
+    pub(crate) fn from_io(kind: ErrorKind, error: &io::Error) -> Error {
+        Error::with_cause(kind, error.to_string(), error.kind())
+    }
+
     /// Returns whether the cause is a missing file.
     #[cfg(feature = "remote")]
     pub(crate) fn is_not_found(&self) -> bool {

@@ -1,6 +1,6 @@
 //! In place of the client, where the command is built without the feature `remote`: errors.
 
-use super::Transfers;
+use super::transfers::Transfers;
 use blosc2::{AnyArray, SuperChunk};
 use std::convert::Infallible;
 use std::io::{self, Read, Seek, SeekFrom};

@@ -1,6 +1,7 @@
 //! The client of the crate `blosc2`.
 
-use super::{Request, Transfers, full_url, url};
+use super::names::{full_url, url};
+use super::transfers::{Request, Transfers};
 use blosc2::remote::{self, Client};
 use blosc2::{AnyArray, SuperChunk};
 use std::io::{self, Read, Seek, SeekFrom};

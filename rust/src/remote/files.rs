@@ -1,9 +1,10 @@
 //! The files of a store, for reading.
 
-use super::connection::{Connection, Response, Settings, is_changed, lock, runtime, wait};
+use super::connection::{Connection, Response, is_changed, lock, runtime, wait};
 use super::disk_cache::DiskCache;
 use super::pages::{Fetch, FetchWriter, PAGE, PageCache};
 use super::requests;
+use super::settings::Settings;
 use blosc2_core::rust_api::schunk::{FilePart, Source, SourceFile};
 use futures_util::StreamExt;
 use object_store::path::Path;

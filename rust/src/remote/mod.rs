@@ -9,9 +9,10 @@ mod files;
 mod pages;
 mod place;
 mod requests;
+mod settings;
 mod write;
 
-pub use connection::Request;
+pub use settings::Request;
 
 use crate::array::{AnyArray, Array};
 use crate::element::Element;
@@ -21,11 +22,12 @@ use crate::super_chunk::SuperChunk;
 use blosc2_core::rust_api::array::ArrayHandle;
 use blosc2_core::rust_api::check;
 use blosc2_core::rust_api::schunk::{Source, SourceFile, SourcePlace, SuperChunkHandle};
-use connection::{Connection, Counts, Settings, Stores, lock};
+use connection::{Connection, Counts, Stores, lock};
 use disk_cache::DiskCache;
 use files::{RemoteFile, RemoteFiles};
 use pages::PageCache;
 use place::Place;
+use settings::Settings;
 use std::collections::HashMap;
 use std::io;
 use std::ops::Range;
@@ -405,7 +407,7 @@ impl Client {
     pub fn open_file(&self, url: &str) -> Result<File> {
         let place = Place::parse(url)?;
         let opened = self.files(&place)?.open_file(place.path.as_ref());
-        Ok(File(opened.map_err(|error| named(ErrorKind::FileOpen, &error))?))
+        Ok(File(opened.map_err(|error| Error::from_io(ErrorKind::FileOpen, &error))?))
     }
 
     /// Returns the files of the store of `url`, each in the version that is opened first, and the name of the file there: for
@@ -459,7 +461,7 @@ impl Client {
         let place = Place::parse(url)?;
         let (connection, commits) = self.connections(&place)?;
         let sent = write::upload(connection, commits, path.as_ref().to_owned(), place.path, replace);
-        sent.map_err(|error| named(ErrorKind::FileWrite, &error))
+        sent.map_err(|error| Error::from_io(ErrorKind::FileWrite, &error))
     }
 
     /// Appends a chunk to a super-chunk in a directory. Any number of writers may do so at the same time: none of the chunks is lost.
@@ -467,7 +469,9 @@ impl Client {
     /// The chunk becomes an object of its own, and then the index is replaced, if it has not changed meanwhile; else all is done again.
     ///
     /// ```no_run
-    /// blosc2::remote::Client::new().append("s3://bucket/log.b2frame", b"a chunk")?;
+    /// let (client, url) = (blosc2::remote::Client::new(), "s3://bucket/log.b2frame");
+    /// client.append(url, b"a chunk")?;
+    /// assert!(client.open_super_chunk(url)?.nchunks() >= 1);
     /// # Ok::<(), blosc2::Error>(())
     /// ```
     ///
@@ -482,7 +486,9 @@ impl Client {
     ///
     /// ```no_run
     /// // One more row of a matrix with 1000 columns.
-    /// blosc2::remote::Client::new().append_items("s3://bucket/matrix.b2nd", 0, &[7.5_f32; 1000])?;
+    /// let (client, url) = (blosc2::remote::Client::new(), "s3://bucket/matrix.b2nd");
+    /// client.append_items(url, 0, &[7.5_f32; 1000])?;
+    /// assert_eq!(client.open_any_array(url)?.shape()[1], 1000);
     /// # Ok::<(), blosc2::Error>(())
     /// ```
     ///
@@ -504,7 +510,9 @@ impl Client {
     /// Overwrites a part of an array in a directory, with the guarantees of [`append`](Self::append).
     ///
     /// ```no_run
-    /// blosc2::remote::Client::new().write_items("s3://bucket/matrix.b2nd", (3, ..), &[7.5_f32; 1000])?;
+    /// let (client, url) = (blosc2::remote::Client::new(), "s3://bucket/matrix.b2nd");
+    /// client.write_items(url, (3, ..), &[7.5_f32; 1000])?;
+    /// assert_eq!(client.open_array::<f32>(url)?.get(&[3, 0])?, 7.5);
     /// # Ok::<(), blosc2::Error>(())
     /// ```
     ///
@@ -646,7 +654,7 @@ impl File {
             );
             return Err(Error::with_cause(ErrorKind::FileRead, text, io::ErrorKind::UnexpectedEof));
         }
-        self.0.read_exact_at(position, dest).map_err(|error| named(ErrorKind::FileRead, &error))
+        self.0.read_exact_at(position, dest).map_err(|error| Error::from_io(ErrorKind::FileRead, &error))
     }
 }
 
@@ -668,14 +676,9 @@ impl File {
 /// # Errors
 /// Those of `call`; `Failure` if it panics, or if there are no threads: in a child of a fork.
 pub async fn unblock<R: Send + 'static>(call: impl FnOnce() -> Result<R> + Send + 'static) -> Result<R> {
-    let runtime = connection::runtime().map_err(|error| named(ErrorKind::Failure, &error))?;
+    let runtime = connection::runtime().map_err(|error| Error::from_io(ErrorKind::Failure, &error))?;
     let result = runtime.spawn_blocking(call).await;
     result.unwrap_or_else(|_| Err(Error::new(ErrorKind::Failure, "the call has panicked")))
-}
-
-/// Returns an error with a cause.
-fn named(kind: ErrorKind, error: &io::Error) -> Error {
-    Error::with_cause(kind, error.to_string(), error.kind())
 }
 
 /// Returns whether an error can be that of a file that does not exist: web servers refuse to list a directory, and S3 refuses missing files

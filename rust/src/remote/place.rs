@@ -1,6 +1,6 @@
 //! URLs of stores and their files.
 
-use super::connection::Settings;
+use super::settings::Settings;
 use crate::error::{Error, ErrorKind, Result};
 use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreScheme, RetryConfig};

@@ -46,7 +46,7 @@ fn other(text: String) -> io::Error {
 
 /// Returns an error of the crate.
 fn failed(error: &io::Error) -> Error {
-    super::named(ErrorKind::FileWrite, error)
+    Error::from_io(ErrorKind::FileWrite, error)
 }
 
 /// A file on disk that must not change while it is uploaded.

@@ -1,8 +1,8 @@
 """Reads the same slices of an array from a web server by other libraries: python-blosc2 from the same file, zarr-python on fsspec, and zarrs
 below zarr-python, from a sharded Zarr array of the same chunks and blocks. Run by `scripts/check-remote.sh --peers`.
 
-    remote-peers.py write PATH          writes PATH.zarr from the array at PATH
-    remote-peers.py read URL PATH LOG   reads URL and URL.zarr, and compares with PATH; LOG is the log of the server: the bytes of each answer
+    remote_peers.py write PATH          writes PATH.zarr from the array at PATH
+    remote_peers.py read URL PATH LOG   reads URL and URL.zarr, and compares with PATH; LOG is the log of the server: the bytes of each answer
 """
 
 import os
