@@ -128,7 +128,7 @@ mod tests {
         assert_eq!(text(), "a defect of the library");
         assert_eq!(code(|| Ok(())), 0);
         // Of all threads.
-        let elsewhere = thread::spawn(move || text()).join().unwrap();
+        let elsewhere = thread::spawn(text).join().unwrap();
         assert_eq!(elsewhere, "a defect of the library");
     }
 }
