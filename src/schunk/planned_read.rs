@@ -4,10 +4,11 @@
 use super::SuperChunk;
 use super::slice::Span;
 use crate::error::Result;
+use crate::frame::store::DiskFrame;
 use crate::io::source::FilePart;
 
-/// The parts of files that a back-end holds while they are read, of each round.
-pub(crate) type Fetched = Option<[Box<dyn Send>; 2]>;
+/// The parts of files that a back-end holds while they are read, of each round. One pointer, because every read returns it.
+pub(crate) type Fetched = Option<Box<[Box<dyn Send>; 2]>>;
 
 /// Chunks by number, each with the numbers of some blocks, or whole.
 pub(crate) type ChunkBlocks = (i64, Option<Vec<usize>>);
@@ -19,12 +20,24 @@ impl SuperChunk {
     ///
     /// # Errors
     /// `FileRead`, those of `chunks`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn fetch<C: Iterator<Item = ChunkBlocks> + Clone>(
         &self,
         chunks: impl FnOnce() -> Result<C>,
     ) -> Result<Fetched> {
-        let Some(frame) = self.disk_frame() else { return Ok(None) };
+        match self.disk_frame() {
+            Some(frame) if frame.fetching_backend().is_some() => self.fetch_from(frame, chunks),
+            _ => Ok(None),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn fetch_from<C: Iterator<Item = ChunkBlocks> + Clone>(
+        &self,
+        frame: &DiskFrame,
+        chunks: impl FnOnce() -> Result<C>,
+    ) -> Result<Fetched> {
         let Some(backend) = frame.fetching_backend() else { return Ok(None) };
         let chunks = chunks()?;
         let [chunksize, blocksize] = [self.chunksize(), self.blocksize()].map(|size| size.max(0) as usize);
@@ -39,7 +52,7 @@ impl SuperChunk {
             blocks.and_then(|blocks| frame.parts_of_blocks(number(nchunk), &blocks).ok()).unwrap_or_default()
         };
         let parts = backend.fetch(chunks.flat_map(parts).collect())?;
-        Ok(Some([heads, parts]))
+        Ok(Some(Box::new([heads, parts])))
     }
 
     /// Fetches chunk `nchunk`, as [`fetch`](Self::fetch).
