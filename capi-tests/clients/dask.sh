@@ -11,7 +11,7 @@ lib=${BLOSC2_LIBRARY:-$(library 9)}
 swap_python_blosc2 "$py" "$lib"
 wheel=$(dirname "$(release "$reference_version")")
 case $mode in
-  quick) amount=(--kills 4 --calls 40 --starts processes/fork,Dask/spawn) ;;
+  quick) amount=(--kills 2 --calls 20 --starts processes/fork,Dask/spawn) ;;
   all) amount=(--kills 10 --calls 100) ;;
 esac
 

@@ -222,10 +222,12 @@ impl SourceFile for RemoteFile {
         runtime()?;
         let mut fetch: Option<Fetch> = None;
         loop {
+            // Before the pages are looked for: those of requests that have ended are there.
+            let has_ended = fetch.as_ref().is_none_or(Fetch::has_ended);
             let missing = self.copy(position, dest);
             let (Some(first), Some(last)) = (missing.first(), missing.last()) else { return Ok(()) };
             // Another thread, or the plan of this call, may have requested the page.
-            if self.files.pages.wait(self.state.number, first.start / PAGE) {
+            if self.files.pages.wait(self.state.number, first.start / PAGE) || !has_ended {
                 continue;
             }
             if let Some(fetch) = &fetch {

@@ -62,6 +62,11 @@ impl Fetch {
         FetchWriter { cache: self.cache.clone(), number: self.number }
     }
 
+    /// Returns whether no more pages arrive.
+    pub(super) fn has_ended(&self) -> bool {
+        self.cache.lock().fetches.get(&self.number).is_none_or(|fetch| fetch.requested.is_empty())
+    }
+
     /// Returns the error that has ended the requests.
     pub(super) fn take_error(&self) -> Option<io::Error> {
         self.cache.lock().fetches.get_mut(&self.number)?.error.take()
