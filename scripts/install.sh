@@ -196,10 +196,10 @@ install_cli() {
 # Builds the library that reads URLs, and installs it with its header and its pkg-config file.
 install_remote() {
   (cd "$root" && "${CARGO:-cargo}" build --lib --package libblosc2-remote --profile "$profile" --target-dir "$target")
-  file=libblosc2_remote.so.$remote_version
-  "${STRIP:-strip}" --strip-debug -o "$work/$file" "$built/libblosc2_remote.so"
-  put 755 "$at/$libdir" "$work/$file"
-  ln -sf "$file" "$at/$libdir/libblosc2_remote.so.0"
+  remote_file=libblosc2_remote.so.$remote_version
+  "${STRIP:-strip}" --strip-debug -o "$work/$remote_file" "$built/libblosc2_remote.so"
+  put 755 "$at/$libdir" "$work/$remote_file"
+  ln -sf "$remote_file" "$at/$libdir/libblosc2_remote.so.0"
   [ $runtime_only = no ] || return 0
   ln -sf libblosc2_remote.so.0 "$at/$libdir/libblosc2_remote.so"
   put 644 "$at/include/blosc2" "$root/remote/include/blosc2/blosc2x_remote.h"
