@@ -623,9 +623,9 @@ impl File {
     /// ```
     /// # let dir = tempfile::tempdir()?;
     /// # let path = dir.path().join("a.txt");
-    /// std::fs::write(&path, "")?;
+    /// std::fs::write(&path, "abc")?;
     /// let file = blosc2::remote::Client::new().open_file(&format!("file://{}", path.display()))?;
-    /// assert_eq!(file.nbytes(), 0);
+    /// assert_eq!(file.nbytes(), 3);
     /// # Ok::<(), blosc2::Error>(())
     /// ```
     pub fn nbytes(&self) -> u64 {
