@@ -73,7 +73,7 @@ fn super_chunks_beyond_2_and_4_gib() {
         }
         #[cfg(target_pointer_width = "32")]
         if name == "ours" {
-            // No buffer has so many bytes: nothing is read or written.
+            // The length exceeds that of any buffer: the call returns before it reads or writes.
             assert_eq!(schunk.get_slice(0, TOTAL, 10), Err(-12));
             assert_eq!(schunk.set_slice(0, TOTAL, &[1; 10]), -12);
             check_marks(&schunk);

@@ -65,17 +65,34 @@ fn opening_takes_two_requests_and_an_item_three_more() {
     assert_eq!(client.requests(), 2 + requests.len() as u64);
 }
 
+/// The array of [`cube`] on a server that answers after 50 ms, opened.
+struct SlowCube {
+    server: Server,
+    client: Client,
+    array: Array<i32>,
+    items: Vec<i32>,
+    /// Length of the file in bytes.
+    frame_len: u64,
+}
+
+impl SlowCube {
+    fn new() -> SlowCube {
+        let (server, directory) = (Server::new(), tempfile::tempdir().unwrap());
+        let items = cube(directory.path());
+        let path = directory.path().join("cube.b2nd");
+        upload(&server, &path, "cube.b2nd");
+        let client = Client::new();
+        let array = client.open_array(&server.url("cube.b2nd")).unwrap();
+        server.take_requests();
+        server.delay(Duration::from_millis(50));
+        server.take_max_active();
+        SlowCube { server, client, array, items, frame_len: std::fs::metadata(&path).unwrap().len() }
+    }
+}
+
 #[test]
 fn a_plane_is_fetched_in_two_rounds_without_other_blocks() {
-    let (server, directory) = (Server::new(), tempfile::tempdir().unwrap());
-    let items = cube(directory.path());
-    let path = directory.path().join("cube.b2nd");
-    upload(&server, &path, "cube.b2nd");
-    let client = Client::new();
-    let array: Array<i32> = client.open_array(&server.url("cube.b2nd")).unwrap();
-    server.take_requests();
-    server.delay(Duration::from_millis(50));
-    server.take_max_active();
+    let SlowCube { server, client, array, items, frame_len } = SlowCube::new();
     let before = client.nbytes();
     let plane = array.read((.., 40, ..)).unwrap();
     let expected: Vec<i32> = (0..100).flat_map(|i| &items[(i * 300 + 40) * 200..][..200]).copied().collect();
@@ -84,7 +101,7 @@ fn a_plane_is_fetched_in_two_rounds_without_other_blocks() {
     // 20 chunks with 2 blocks of 40 kB each: 20 block tables, 40 blocks and 20 lists of checksums.
     assert!(requests <= 80, "{requests} requests");
     assert!(server.take_max_active() >= 10);
-    let needed = 40 * std::fs::metadata(&path).unwrap().len() / 600;
+    let needed = 40 * frame_len / 600;
     let fetched = client.nbytes() - before;
     // A part may have a page at each end that is not needed, and a block a unit of checksums; 1 MiB may be between parts.
     let edges = (2 * requests as u64 + 40) * 4096;
@@ -93,15 +110,7 @@ fn a_plane_is_fetched_in_two_rounds_without_other_blocks() {
 
 #[test]
 fn steps_are_fetched_in_two_rounds_too() {
-    let (server, directory) = (Server::new(), tempfile::tempdir().unwrap());
-    let items = cube(directory.path());
-    let path = directory.path().join("cube.b2nd");
-    upload(&server, &path, "cube.b2nd");
-    let client = Client::new();
-    let array: Array<i32> = client.open_array(&server.url("cube.b2nd")).unwrap();
-    server.take_requests();
-    server.delay(Duration::from_millis(50));
-    server.take_max_active();
+    let SlowCube { server, array, items, .. } = SlowCube::new();
     let column = array.read((step(.., 5), 40, 7)).unwrap();
     let expected: Vec<i32> = (0..20).map(|i| items[(i * 5 * 300 + 40) * 200 + 7]).collect();
     assert_eq!(column, expected);
