@@ -78,6 +78,21 @@ impl Recorder {
         println!("{name:<34} {count:>4} requests {nbytes:>10} bytes {seconds:>7.3} s {bound}");
         Ok(result)
     }
+
+    /// Runs a step on the array of the URL and on the one on disk, compares the items, and prints the time of the latter.
+    fn compare<R: PartialEq>(
+        &self,
+        name: &str,
+        [remote, local]: [&Array<f32>; 2],
+        run: impl Fn(&Array<f32>) -> Result<R>,
+    ) -> Result<()> {
+        let items = self.step(name, || run(remote))?;
+        let start = Instant::now();
+        let expected = run(local)?;
+        println!("{:<59} on disk {:>7.3} s", "", start.elapsed().as_secs_f64());
+        assert!(items == expected, "{name}: other items than on disk");
+        Ok(())
+    }
 }
 
 /// Makes the requests again, in the rounds in which they were made, 16 at a time. Returns the seconds; `None` for other requests than reads
@@ -248,20 +263,16 @@ fn read(url: &str, path: &str) -> Result<()> {
     let recorder = Recorder::new();
     let client = &recorder.client;
     let array: Array<f32> = recorder.step("open", || client.open_array(url))?;
-    let at = [planes / 2, 1000, 700];
-    let item = recorder.step("an item", || array.get(&at))?;
-    assert_eq!(item, local.get(&at)?);
-    recorder.step("another item of the block", || array.get(&[planes / 2, 1010, 720]))?;
+    let arrays = [&array, &local];
+    recorder.compare("an item", arrays, |array| array.get(&[planes / 2, 1000, 700]))?;
+    recorder.compare("another item of the block", arrays, |array| array.get(&[planes / 2, 1010, 720]))?;
     let count = planes.min(100);
-    let line =
-        recorder.step(&format!("an item of each of {count} chunks"), || array.read((..count, 10, 10)))?;
-    assert_eq!(line, local.read((..count, 10, 10))?);
-    let rows =
-        recorder.step(&format!("a row of each of {count} chunks"), || array.read((..count, 600, ..)))?;
-    assert_eq!(rows, local.read((..count, 600, ..))?);
+    let name = format!("an item of each of {count} chunks");
+    recorder.compare(&name, arrays, |array| array.read((..count, 10, 10)))?;
+    let name = format!("a row of each of {count} chunks");
+    recorder.compare(&name, arrays, |array| array.read((..count, 600, ..)))?;
     println!("{:<34} {:>24} bytes in their {} blocks", "", count * 8 * block_nbytes, count * 8);
-    let plane = recorder.step("a plane", || array.read((planes - 1, .., ..)))?;
-    assert_eq!(plane, local.read((planes - 1, .., ..))?);
+    recorder.compare("a plane", arrays, |array| array.read((planes - 1, .., ..)))?;
     Ok(())
 }
 
