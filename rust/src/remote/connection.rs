@@ -6,7 +6,8 @@ use crate::error::Result;
 use bytes::Bytes;
 use object_store::path::Path;
 use object_store::{
-    Attributes, GetOptions, GetRange, ObjectMeta, ObjectStore, ObjectStoreExt, PutOptions, PutPayload,
+    Attributes, GetOptions, GetRange, GetResult, ObjectMeta, ObjectStore, ObjectStoreExt, PutOptions,
+    PutPayload,
 };
 use once_cell::race::OnceBox;
 use std::collections::HashMap;
@@ -196,6 +197,16 @@ impl Connection {
             Ok(Ok((Response { meta, attributes, start: range.start, bytes }, range)))
         };
         self.request(("GET", &detail), path, transfer).await
+    }
+
+    /// Requests the properties of a file, without its bytes.
+    pub(super) async fn head(&self, path: &Path) -> io::Result<Response> {
+        let transfer = async {
+            let options = GetOptions { head: true, ..GetOptions::default() };
+            let GetResult { meta, attributes, .. } = self.store.get_opts(path, options).await?;
+            Ok(Ok((Response { meta, attributes, start: 0, bytes: Bytes::new() }, 0..0)))
+        };
+        self.request(("HEAD", ""), path, transfer).await
     }
 
     /// Writes a file, under the condition of `options`.

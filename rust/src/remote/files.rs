@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use std::io;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 /// The bytes that are read with the length of a file: its end, and its start.
 const TAIL: u64 = 64 << 10;
@@ -58,15 +58,23 @@ impl Files {
             None => {
                 let tail = self.connection.get(&path, Some(GetRange::Suffix(TAIL)), None);
                 let head = self.connection.get(&path, Some(GetRange::Bounded(0..HEAD)), None);
-                let (tail, head) = futures_util::join!(tail, head);
-                let head = head?;
-                match tail {
-                    Ok(tail) => vec![tail, head],
-                    Err(_) => {
+                let started = Instant::now();
+                match futures_util::join!(tail, head) {
+                    (Ok(tail), Ok(head)) => vec![tail, head],
+                    (Err(_), Ok(head)) => {
                         let start = head.meta.size.saturating_sub(TAIL) / PAGE * PAGE;
                         let range = Some(GetRange::Bounded(start..head.meta.size));
                         vec![self.connection.get(&path, range, Some(&head.meta)).await?, head]
                     }
+                    // Stores refuse ranges of an empty file.
+                    (_, Err(error)) if error.kind() == io::ErrorKind::Other => {
+                        let left = self.connection.settings.time_limit.saturating_sub(started.elapsed());
+                        match tokio::time::timeout(left, self.connection.head(&path)).await {
+                            Ok(Ok(response)) if response.meta.size == 0 => vec![response],
+                            _ => return Err(error),
+                        }
+                    }
+                    (_, Err(error)) => return Err(error),
                 }
             }
             Some(range) if range.end == u64::MAX => vec![self.connection.get(&path, None, None).await?],

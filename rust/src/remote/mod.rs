@@ -3,8 +3,10 @@
 //! URL -> store of the crate [`object_store`] -> requests for pages -> pages in memory -> the reader for files on disk, which says
 //! before each read which bytes it needs. `client` owns the requests, `requests` which ranges are requested, `pages` the memory.
 
+mod asynchronous;
 mod connection;
 mod disk_cache;
+mod file;
 mod files;
 mod pages;
 mod place;
@@ -12,6 +14,8 @@ mod requests;
 mod settings;
 mod write;
 
+pub use asynchronous::unblock;
+pub use file::File;
 pub use settings::Request;
 
 use crate::array::{AnyArray, Array};
@@ -21,10 +25,10 @@ use crate::ranges::{Axes, Ranges};
 use crate::super_chunk::SuperChunk;
 use blosc2_core::rust_api::array::ArrayHandle;
 use blosc2_core::rust_api::check;
-use blosc2_core::rust_api::schunk::{Source, SourceFile, SourcePlace, SuperChunkHandle};
+use blosc2_core::rust_api::schunk::{Source, SourcePlace, SuperChunkHandle};
 use connection::{Connection, Counts, Stores, lock};
 use disk_cache::DiskCache;
-use files::{RemoteFile, RemoteFiles};
+use files::RemoteFiles;
 use pages::PageCache;
 use place::Place;
 use settings::Settings;
@@ -359,57 +363,6 @@ impl Client {
         Ok(SuperChunk::from_core(self.open(url, SuperChunkHandle::open_source)?, false))
     }
 
-    /// As [`open_array`](Self::open_array), without blocking the thread that polls.
-    ///
-    /// ```
-    /// let client = blosc2::remote::Client::new();
-    /// let opened = pollster::block_on(client.open_array_async::<f32>("file:///no/such/file"));
-    /// assert!(opened.is_err());
-    /// ```
-    ///
-    /// # Errors
-    /// As [`open_array`](Self::open_array).
-    pub async fn open_array_async<T: Element>(&self, url: &str) -> Result<Array<T>> {
-        let (client, url) = (self.clone(), url.to_owned());
-        Array::try_from(unblock(move || client.open_any_array(&url)).await?)
-    }
-
-    /// As [`open_super_chunk`](Self::open_super_chunk), without blocking the thread that polls.
-    ///
-    /// ```
-    /// let client = blosc2::remote::Client::new();
-    /// let opened = pollster::block_on(client.open_super_chunk_async("file:///no/such/file"));
-    /// assert!(opened.is_err());
-    /// ```
-    ///
-    /// # Errors
-    /// As [`open_array`](Self::open_array).
-    pub async fn open_super_chunk_async(&self, url: &str) -> Result<SuperChunk> {
-        let (client, url) = (self.clone(), url.to_owned());
-        unblock(move || client.open_super_chunk(&url)).await
-    }
-
-    /// Opens any file, for reading its bytes. They come from the cache of the client, in requests of at least 16 KiB.
-    ///
-    /// ```
-    /// # let dir = tempfile::tempdir()?;
-    /// # let path = dir.path().join("a.txt");
-    /// std::fs::write(&path, "a text")?;
-    /// let file = blosc2::remote::Client::new().open_file(&format!("file://{}", path.display()))?;
-    /// let mut word = [0; 4];
-    /// file.read_exact_at(2, &mut word)?;
-    /// assert_eq!((file.nbytes(), &word), (6, b"text"));
-    /// # Ok::<(), blosc2::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// `InvalidParam` for a URL that is not valid; `FileOpen` for a missing file and for an error of the server or the network.
-    pub fn open_file(&self, url: &str) -> Result<File> {
-        let place = Place::parse(url)?;
-        let opened = self.files(&place)?.open_file(place.path.as_ref());
-        Ok(File(opened.map_err(|error| Error::from_io(ErrorKind::FileOpen, &error))?))
-    }
-
     /// Returns the files of the store of `url`, each in the version that is opened first, and the name of the file there: for
     /// `libblosc2_remote.so`.
     ///
@@ -599,88 +552,6 @@ impl Client {
     }
 }
 
-/// A file that is opened for reading its bytes; see [`Client::open_file`].
-///
-/// ```
-/// # let dir = tempfile::tempdir()?;
-/// # let path = dir.path().join("a.txt");
-/// std::fs::write(&path, "a text")?;
-/// let file = blosc2::remote::Client::new().open_file(&format!("file://{}", path.display()))?;
-/// assert_eq!(file.nbytes(), 6);
-/// # Ok::<(), blosc2::Error>(())
-/// ```
-pub struct File(RemoteFile);
-
-impl std::fmt::Debug for File {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("File").field("nbytes", &self.nbytes()).finish_non_exhaustive()
-    }
-}
-
-impl File {
-    /// Returns the length in bytes.
-    ///
-    /// ```
-    /// # let dir = tempfile::tempdir()?;
-    /// # let path = dir.path().join("a.txt");
-    /// std::fs::write(&path, "abc")?;
-    /// let file = blosc2::remote::Client::new().open_file(&format!("file://{}", path.display()))?;
-    /// assert_eq!(file.nbytes(), 3);
-    /// # Ok::<(), blosc2::Error>(())
-    /// ```
-    pub fn nbytes(&self) -> u64 {
-        self.0.len()
-    }
-
-    /// Fills `dest` with the bytes from `position` on.
-    ///
-    /// ```
-    /// # let dir = tempfile::tempdir()?;
-    /// # let path = dir.path().join("a.txt");
-    /// std::fs::write(&path, "a text")?;
-    /// let file = blosc2::remote::Client::new().open_file(&format!("file://{}", path.display()))?;
-    /// assert!(file.read_exact_at(2, &mut [0; 5]).is_err());
-    /// # Ok::<(), blosc2::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// `FileRead` for bytes behind the end, with the cause `UnexpectedEof`, and for an error of the server or the network.
-    pub fn read_exact_at(&self, position: u64, dest: &mut [u8]) -> Result<()> {
-        if position.checked_add(dest.len() as u64).is_none_or(|end| end > self.nbytes()) {
-            let text = format!(
-                "the file has {} bytes, {} from {position} were requested",
-                self.nbytes(),
-                dest.len()
-            );
-            return Err(Error::with_cause(ErrorKind::FileRead, text, io::ErrorKind::UnexpectedEof));
-        }
-        self.0.read_exact_at(position, dest).map_err(|error| Error::from_io(ErrorKind::FileRead, &error))
-    }
-}
-
-/// Runs `call`, which may block, on a thread of this module, and returns its result as a future of any executor. The call goes on if
-/// the future is dropped.
-///
-/// ```
-/// # let dir = tempfile::tempdir()?;
-/// # let path = dir.path().join("a.b2frame");
-/// use blosc2::{Params, SuperChunk, remote::{self, Client}};
-///
-/// SuperChunk::create(&path, &Params::new())?.append(&[7; 8000])?;
-/// let url = format!("file://{}", path.display());
-/// let chunk = remote::unblock(move || Client::new().open_super_chunk(&url)?.decompress_chunk(0));
-/// assert_eq!(pollster::block_on(chunk)?, [7; 8000]);
-/// # Ok::<(), blosc2::Error>(())
-/// ```
-///
-/// # Errors
-/// Those of `call`; `Failure` if it panics, or if there are no threads: in a child of a fork.
-pub async fn unblock<R: Send + 'static>(call: impl FnOnce() -> Result<R> + Send + 'static) -> Result<R> {
-    let runtime = connection::runtime().map_err(|error| Error::from_io(ErrorKind::Failure, &error))?;
-    let result = runtime.spawn_blocking(call).await;
-    result.unwrap_or_else(|_| Err(Error::new(ErrorKind::Failure, "the call has panicked")))
-}
-
 /// Returns whether an error can be that of a file that does not exist: web servers refuse to list a directory, and S3 refuses missing files
 /// to users who must not list the bucket.
 fn is_missing(error: &blosc2_core::Error) -> bool {
@@ -706,27 +577,6 @@ impl<T: Element> Array<T> {
     /// As [`Client::open_array`].
     pub fn open_url(url: &str) -> Result<Array<T>> {
         Client::new().open_array(url)
-    }
-
-    /// As [`read`](Array::read), without blocking the thread that polls.
-    ///
-    /// ```
-    /// let array = blosc2::Array::<u8>::builder([3]).in_memory_from(&[1, 2, 3])?;
-    /// assert_eq!(pollster::block_on(array.read_async(1..))?, [2, 3]);
-    /// # Ok::<(), blosc2::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`read`](Array::read).
-    pub async fn read_async(&self, ranges: impl Ranges) -> Result<Vec<T>> {
-        let mut axes = Axes::new(self.shape());
-        axes.select(&ranges)?;
-        let (reader, ranges, lists) = (self.shared_reader(), axes.ranges().to_vec(), axes.lists());
-        unblock(move || match lists {
-            None => reader.read_items(&ranges),
-            Some(lists) => reader.select_items(&lists),
-        })
-        .await
     }
 }
 

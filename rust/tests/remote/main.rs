@@ -253,6 +253,22 @@ fn an_array_in_an_archive_is_read() {
 }
 
 /// Opens an array and reads it.
+#[test]
+fn an_empty_file_is_opened_and_has_no_frame() {
+    let (server, directory) = (Server::new(), tempfile::tempdir().unwrap());
+    server.add("empty", Vec::new());
+    let path = directory.path().join("empty");
+    std::fs::write(&path, "").unwrap();
+    for url in [server.url("empty"), format!("file://{}", path.display())] {
+        let client = Client::new().time_limit(Duration::from_secs(20));
+        let file = client.open_file(&url).unwrap();
+        assert_eq!(file.nbytes(), 0);
+        file.read_exact_at(0, &mut []).unwrap();
+        assert!(file.read_exact_at(0, &mut [0]).is_err());
+        assert!(client.open_any_array(&url).is_err());
+    }
+}
+
 fn read_all(client: &Client, url: &str) -> blosc2::Result<Vec<i32>> {
     client.open_array::<i32>(url)?.read(..)
 }

@@ -94,25 +94,27 @@ impl Server {
 /// Answers the requests of a connection.
 fn serve(stream: TcpStream, state: &Mutex<State>) {
     let mut lines = BufReader::new(stream.try_clone().unwrap());
-    while let Some((path, headers)) = read_request(&mut lines) {
-        if answer(&stream, state, &path, &headers).is_err() {
+    while let Some((is_head, path, headers)) = read_request(&mut lines) {
+        if answer(&stream, state, is_head, &path, &headers).is_err() {
             let _ = stream.shutdown(Shutdown::Both);
             return;
         }
     }
 }
 
-fn read_request(lines: &mut impl BufRead) -> Option<(String, HashMap<String, String>)> {
+/// Returns whether the answer has no body, the path, and the headers.
+fn read_request(lines: &mut impl BufRead) -> Option<(bool, String, HashMap<String, String>)> {
     let mut line = String::new();
     lines.read_line(&mut line).ok().filter(|&len| len > 0)?;
-    let path = line.split(' ').nth(1)?.to_owned();
+    let (method, path) = line.split_once(' ')?;
+    let (is_head, path) = (method == "HEAD", path.split(' ').next()?.to_owned());
     let mut headers = HashMap::new();
     loop {
         let mut line = String::new();
         lines.read_line(&mut line).ok()?;
         match line.trim().split_once(": ") {
             Some((name, value)) => headers.insert(name.to_ascii_lowercase(), value.to_owned()),
-            None => return Some((path, headers)),
+            None => return Some((is_head, path, headers)),
         };
     }
 }
@@ -120,6 +122,7 @@ fn read_request(lines: &mut impl BufRead) -> Option<(String, HashMap<String, Str
 fn answer(
     mut stream: &TcpStream,
     state: &Mutex<State>,
+    is_head: bool,
     path: &str,
     headers: &HashMap<String, String>,
 ) -> std::io::Result<()> {
@@ -180,6 +183,9 @@ fn answer(
         "HTTP/1.1 {status}\r\nContent-Length: {len}\r\n{range}ETag: {tag}\r\n\
          Last-Modified: Wed, 21 Oct 2015 07:28:00 GMT\r\nAccept-Ranges: bytes\r\n\r\n"
     )?;
+    if is_head {
+        return Ok(());
+    }
     stream.write_all(body)?;
     if fault == Some(Fault::Truncate) { Err(std::io::ErrorKind::UnexpectedEof.into()) } else { Ok(()) }
 }
