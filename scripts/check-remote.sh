@@ -122,7 +122,7 @@ command_writes() {
 pids=
 trap 'kill $pids 2>/dev/null || true' EXIT
 wait_for() { # port
-  for _ in $(seq 100); do
+  for _ in $(seq 600); do
     (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null && return
     sleep 0.1
   done
@@ -191,6 +191,19 @@ END
   command_reads "http://127.0.0.1:$port/${array##*/}" "$array"
 }
 
+# Changes and reads files below a URL of a store, whose server is named by an environment variable.
+check_store() { # title URL variable port
+  local url=$2 variable=$3
+  "$program" change "$url" "$array"
+  "$program" read "$url/file.b2nd" "$array"
+  read_store() { # port
+    env "$variable=http://127.0.0.1:$1" "$program" read "$url/file.b2nd" "$array"
+  }
+  with_latency "$1" "$4" read_store
+  command_reads "$url/file.b2nd" "$array"
+  command_writes "$url/command-$$"
+}
+
 moto() {
   [ -x "$work/python/bin/moto_server" ] || { python3 -m venv "$work/python" && "$work/python/bin/pip" install --quiet 'moto[server]==5.2.5'; } ||
     { echo "SKIPPED: reading from moto, which cannot be installed here"; return; }
@@ -208,14 +221,7 @@ store = boto3.client("s3", endpoint_url=os.environ["AWS_ENDPOINT"])
 store.create_bucket(Bucket="bucket")
 END
   printf '\nS3 (moto)\n'
-  "$program" change s3://bucket/some "$array"
-  "$program" read s3://bucket/some/file.b2nd "$array"
-  read_s3() { # port
-    AWS_ENDPOINT=http://127.0.0.1:$1 "$program" read s3://bucket/some/file.b2nd "$array"
-  }
-  with_latency S3 "$port" read_s3
-  command_reads s3://bucket/some/file.b2nd "$array"
-  command_writes "s3://bucket/command-$$"
+  check_store S3 s3://bucket/some AWS_ENDPOINT "$port"
 }
 
 azurite() {
@@ -239,14 +245,7 @@ key = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr
 account = f"http://127.0.0.1:{sys.argv[1]}/devstoreaccount1"
 BlobServiceClient(account, credential=key, api_version="2023-11-03").create_container("container")
 END
-  "$program" change az://container/some "$array"
-  "$program" read az://container/some/file.b2nd "$array"
-  read_azure() { # port
-    AZURITE_BLOB_STORAGE_URL=http://127.0.0.1:$1 "$program" read az://container/some/file.b2nd "$array"
-  }
-  with_latency Azure "$port" read_azure
-  command_reads az://container/some/file.b2nd "$array"
-  command_writes "az://container/command-$$"
+  check_store Azure az://container/some AZURITE_BLOB_STORAGE_URL "$port"
 }
 
 for server in $servers; do
