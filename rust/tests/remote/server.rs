@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// What the server does with requests.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -34,7 +34,8 @@ struct State {
     fault: Option<Fault>,
     /// The version of all files.
     version: u64,
-    latency: Duration,
+    /// The number of requests at a time until which the server answers none, for at most 20 seconds.
+    gathered: usize,
     /// The path and the range of each request.
     requests: Vec<(String, Option<String>)>,
     /// The number of requests that are answered, and the highest since it was asked for.
@@ -76,8 +77,10 @@ impl Server {
         self.state.lock().unwrap().fault = fault;
     }
 
-    pub fn delay(&self, latency: Duration) {
-        self.state.lock().unwrap().latency = latency;
+    /// Answers no request before `requests` have arrived at a time since the last call of `take_max_active`, or 20 seconds have
+    /// passed.
+    pub fn gather(&self, requests: usize) {
+        self.state.lock().unwrap().gathered = requests;
     }
 
     /// Returns the highest number of requests at a time since the last call.
@@ -127,15 +130,23 @@ fn answer(
     headers: &HashMap<String, String>,
 ) -> std::io::Result<()> {
     let range = headers.get("range").cloned();
-    let (file, fault, version, latency) = {
+    let (file, fault, version) = {
         let mut state = state.lock().unwrap();
         state.requests.push((path.to_owned(), range.clone()));
         state.active += 1;
         state.max_active = state.max_active.max(state.active);
-        (state.files.get(path).cloned(), state.fault, state.version, state.latency)
+        (state.files.get(path).cloned(), state.fault, state.version)
     };
-    thread::sleep(latency);
-    state.lock().unwrap().active -= 1;
+    let arrived = Instant::now();
+    loop {
+        let mut state = state.lock().unwrap();
+        if state.max_active >= state.gathered || arrived.elapsed() > Duration::from_secs(20) {
+            state.active -= 1;
+            break;
+        }
+        drop(state);
+        thread::sleep(Duration::from_millis(1));
+    }
     match fault {
         Some(Fault::Drop) => return Err(std::io::ErrorKind::ConnectionAborted.into()),
         Some(Fault::Stall) => thread::sleep(Duration::from_secs(3600)),
