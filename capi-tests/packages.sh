@@ -1,6 +1,7 @@
 #!/bin/sh
 # Builds the packages and uses each in an empty root directory, which contains only the package, the C library and a
-# program that was compiled with the files of the package.
+# program that was compiled with the files of the package. A program
+# with the library for URLs is only started, outside of the root.
 #
 #   capi-tests/packages.sh WORKDIR [PROFILE]
 #
@@ -13,7 +14,7 @@ work=$1 profile=${2:-release}
 rm -rf "$work"
 mkdir -p "$work/packages"
 work=$(cd "$work" && pwd)
-"$root/scripts/package.sh" --out "$work/packages" --profile "$profile"
+"$root/scripts/package.sh" --out "$work/packages" --profile "$profile" --with-remote
 
 # Runs a command as root, or as root of a user namespace.
 as_root() {
@@ -35,6 +36,13 @@ add_c_library() {
     mkdir -p "$1$(dirname "$file")"
     cp -L "$file" "$1$file"
   done
+}
+
+# Builds a program with the library for URLs and flags of the compiler, and starts it.
+load_remote() { # directory of the libraries, flags...
+  libraries=$1; shift
+  cc -o "$work/remote_slices" "$root/remote/examples/remote_slices.c" "$@"
+  LD_LIBRARY_PATH=$libraries "$work/remote_slices" 2>&1 | grep -q '^usage: ' || { echo "the program with libblosc2_remote does not start" >&2; exit 1; }
 }
 
 if ! as_root true 2>/dev/null; then
@@ -62,6 +70,10 @@ try_tarball() { # library program
   echo "tarball of lib$1: works in an empty root"
 }
 try_tarball blosc2 installed.c
+if command -v pkg-config >/dev/null; then
+  # shellcheck disable=SC2046 # The flags are words.
+  load_remote "$prefix/lib" $(PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config --cflags --libs blosc2_remote)
+fi
 try_tarball blosc installed_blosc1.c
 
 # 2. The Debian packages, installed by dpkg into an empty root, and removed again.
@@ -92,7 +104,7 @@ Package: dependent
 Version: 1
 Architecture: all
 Maintainer: none
-Depends: libblosc1 (>= 1.21.3+ds), libblosc-dev (>= 1.21.3+ds-1), libblosc2-9 (>= 3.3.5), libblosc2-dev
+Depends: libblosc1 (>= 1.21.3+ds), libblosc-dev (>= 1.21.3+ds-1), libblosc2-9 (>= 3.3.5), libblosc2-dev, libblosc2-remote0 (>= 3.3.5)
 Description: depends on the libraries
 END
 dpkg-deb --root-owner-group --build "$work/dependent" "$work/dependent.deb" >/dev/null
@@ -107,8 +119,9 @@ for library_and_program in blosc2:installed.c blosc:installed_blosc1.c; do
   # The loader searches the directory of the packages by default.
   run_inside "$inside"
 done
+load_remote "$libdir" -I"$inside/usr/include" -L"$libdir" -lblosc2_remote -lblosc2
 echo "Debian packages: work in an empty root, and satisfy dependencies"
-dpkg_inside -r dependent libblosc2-dev libblosc-dev libblosc1 libblosc2-9
+dpkg_inside -r dependent libblosc2-dev libblosc-dev libblosc1 libblosc2-remote0 libblosc2-9
 left=$(find "$inside" -path "$inside/var" -prune -o -name '*blosc*' -print)
 [ -z "$left" ] || { echo "left behind: $left" >&2; exit 1; }
 echo "Debian packages: removed without a trace"

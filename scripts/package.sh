@@ -3,9 +3,11 @@
 # and, if dpkg-deb is installed, two Debian packages (the shared library; headers, static library, pkg-config and CMake
 # files).
 #
-#   scripts/package.sh [--out DIR] [--profile release]
+#   scripts/package.sh [--out DIR] [--profile release] [--with-remote]
 #
-# Writes them to DIR, by default target/packages. All contain the files that scripts/install.sh installs.
+# Writes them to DIR, by default target/packages. All contain the files that scripts/install.sh installs. --with-remote adds
+# libblosc2_remote.so to the tarball of libblosc2, a Debian package of its own for it, and its header and pkg-config file to
+# the package for development.
 #
 # The Debian packages have the names of Debian's packages of the C libraries, and later versions: they replace those as
 # an upgrade does, and satisfy the dependencies of other packages.
@@ -13,7 +15,7 @@ set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 target=${CARGO_TARGET_DIR:-$root/target}
-out=$target/packages profile=release
+out=$target/packages profile=release with_remote=
 while [ $# -gt 0 ]; do
   case $1 in
     --out | --profile) [ $# -ge 2 ] || { echo "$1 needs a value" >&2; exit 2; } ;;
@@ -21,6 +23,7 @@ while [ $# -gt 0 ]; do
   case $1 in
     --out) out=$2; shift 2 ;;
     --profile) profile=$2; shift 2 ;;
+    --with-remote) with_remote=--with-remote; shift ;;
     -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;;
     *) echo "unknown argument $1" >&2; exit 2 ;;
   esac
@@ -43,8 +46,8 @@ say() { printf '%s\n' "${1#"$PWD"/}"; }
 select_library() { # blosc2|blosc1
   api=$1
   case $api in
-    blosc2) library=blosc2 original=C-Blosc2 crate=$root macro=BLOSC2_VERSION ;;
-    blosc1) library=blosc original=C-Blosc crate=$root/blosc1 macro=BLOSC_VERSION ;;
+    blosc2) library=blosc2 original=C-Blosc2 crate=$root macro=BLOSC2_VERSION options=$with_remote ;;
+    blosc1) library=blosc original=C-Blosc crate=$root/blosc1 macro=BLOSC_VERSION options= ;;
   esac
   crate_version=$(sed -n 's/^version = "\(.*\)"/\1/p' "$crate/Cargo.toml" | head -n 1)
   version=$(version_part MAJOR).$(version_part MINOR).$(version_part RELEASE)
@@ -56,9 +59,11 @@ version_part() { sed -n "s/^#define ${macro}_$1 \([0-9]*\).*/\1/p" "$crate/inclu
 # Writes the tarball: its pkg-config file derives the prefix from its own path, as the CMake files do.
 make_tarball() {
   name=lib$library-$version-linux-$machine
-  DESTDIR=$tree/tar "$root/scripts/install.sh" --api "$api" --profile "$profile" --prefix "/$name" >/dev/null
-  pc=$tree/tar/$name/lib/pkgconfig/$library.pc
-  sed 's|^prefix=.*|prefix=${pcfiledir}/../..|' "$pc" >"$tree/pc" && cp "$tree/pc" "$pc"
+  # shellcheck disable=SC2086 # No option, or one.
+  DESTDIR=$tree/tar "$root/scripts/install.sh" --api "$api" --profile "$profile" --prefix "/$name" $options >/dev/null
+  for pc in "$tree/tar/$name/lib/pkgconfig"/*.pc; do
+    sed 's|^prefix=.*|prefix=${pcfiledir}/../..|' "$pc" >"$tree/pc" && cp "$tree/pc" "$pc"
+  done
   install -m 644 "$root/LICENSE" "$root/README.md" "$tree/tar/$name/"
   archive "$out/$name.tar.gz" "$tree/tar" "$name"
   say "$out/$name.tar.gz"
@@ -81,35 +86,44 @@ Description: $4
 END
 }
 
-# Writes the Debian packages: one with the shared library, one for development.
+# Writes the Debian packages: one with the shared library, one for development, and perhaps that of the library for URLs.
 make_debian_packages() {
   architecture=$(dpkg-deb --version >/dev/null && dpkg --print-architecture)
   triplet=$(cc -dumpmachine | sed 's/-unknown-/-/; s/-pc-/-/')
   libdir=lib/$triplet
   deb_version=$version+rust$crate_version
+  # shellcheck disable=SC2086 # No option, or one.
   DESTDIR=$tree/all "$root/scripts/install.sh" --api "$api" --profile "$profile" --prefix /usr --libdir "$libdir" \
-    --default-link shared >/dev/null
+    --default-link shared $options >/dev/null
   shared=$tree/all/usr/$libdir/lib$library.so.$version
   soname=$("${READELF:-readelf}" -d "$shared" | sed -n 's/.*(SONAME).*\[\(.*\)\].*/\1/p')
   so_version=${soname##*.}
   # Debian puts a hyphen between a name that ends in a digit and the version of the SONAME.
   case $library in *[0-9]) runtime=lib$library-$so_version ;; *) runtime=lib$library$so_version ;; esac
-  development=lib$library-dev
-  # The newest version of the C library that the shared object requires.
-  glibc=$("${READELF:-readelf}" -V "$shared" | grep -o 'GLIBC_[0-9][0-9.]*' | sed 's/GLIBC_//' | sort -uV | tail -n 1)
+  development=lib$library-dev remote=${options:+libblosc2-remote0}
+  # The newest version of the C library that the shared objects require.
+  glibc=$("${READELF:-readelf}" -V "$tree/all/usr/$libdir"/*.so | grep -o 'GLIBC_[0-9][0-9.]*' | sed 's/GLIBC_//' | sort -uV | tail -n 1)
 
   control "$runtime" libs "libc6 (>= $glibc)" "compressor for binary data (shared library)" \
     "A drop-in for $original $version, written in Rust: same functions, same files."
-  control "$development" libdevel "$runtime (= $deb_version)" "compressor for binary data (development files)" \
+  control "$development" libdevel "$runtime (= $deb_version)${remote:+, $remote (= $deb_version)}" "compressor for binary data (development files)" \
     "Headers, static library, pkg-config and CMake files of $runtime."
 
+  if [ -n "$remote" ]; then
+    control "$remote" libs "libc6 (>= $glibc), $runtime (>= $version)" "reads files of object stores and web servers with Blosc2" \
+      "Super-chunks and arrays by URL, for programs that use $runtime."
+    mkdir -p "$tree/$remote/usr/$libdir"
+    mv "$tree/all/usr/$libdir"/libblosc2_remote.so.* "$tree/$remote/usr/$libdir/"
+    echo "libblosc2_remote 0 $remote (>= $version)" >"$tree/$remote/DEBIAN/shlibs"
+    echo "activate-noawait ldconfig" >"$tree/$remote/DEBIAN/triggers"
+  fi
   mkdir -p "$tree/$runtime/usr/$libdir" "$tree/$development/usr/$libdir"
   mv "$shared" "$tree/all/usr/$libdir/$soname" "$tree/$runtime/usr/$libdir/"
   mv "$tree/all/usr/include" "$tree/$development/usr/"
   mv "$tree/all/usr/$libdir"/* "$tree/$development/usr/$libdir/"
   echo "lib$library $so_version $runtime (>= $version)" >"$tree/$runtime/DEBIAN/shlibs"
   echo "activate-noawait ldconfig" >"$tree/$runtime/DEBIAN/triggers"
-  for package in "$runtime" "$development"; do
+  for package in "$runtime" $remote "$development"; do
     find "$tree/$package" -type d -exec chmod 755 {} +
     (cd "$tree/$package" && find usr -type f -exec md5sum {} + | sort -k 2 >DEBIAN/md5sums)
     echo "Installed-Size: $(du -sk "$tree/$package/usr" | cut -f 1)" >>"$tree/$package/DEBIAN/control"
