@@ -1,6 +1,7 @@
 //! Calls that do not block the thread that polls them.
 
-use super::{Client, connection};
+use super::client::Client;
+use super::connection;
 use crate::array::Array;
 use crate::element::Element;
 use crate::error::{Error, ErrorKind, Result};

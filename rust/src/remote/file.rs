@@ -1,6 +1,6 @@
 //! Files of a store that are read as bytes.
 
-use super::Client;
+use super::client::Client;
 use super::files::RemoteFile;
 use super::place::Place;
 use crate::error::{Error, ErrorKind, Result};
