@@ -17,6 +17,18 @@ pub mod tuning {
     pub use crate::tuning::{Operation, ROWS, Row, Setting, Steps, read_default, reset, set};
 }
 
+/// The features of the automatic tuner, and its choice.
+pub mod auto_tuner {
+    pub use crate::pipeline::auto_tuner::chains::FilterChain;
+    pub use crate::pipeline::auto_tuner::features::NFEATURES;
+    pub use crate::pipeline::auto_tuner::model::MODELS;
+    pub use crate::pipeline::auto_tuner::settings::{Mode, Settings};
+    pub use crate::pipeline::auto_tuner::trees::{
+        CodecModel, DEPTH, LEAF_UNIT, NCOMPONENTS, NLEVELS, NOUTPUTS, Prediction, Tree,
+    };
+    pub use crate::pipeline::auto_tuner::{Candidate, ChainFeatures, choose, features_by_chain};
+}
+
 /// The worker pool.
 pub mod pool {
     pub use crate::pool::{JobFn, prestart, run, set_callback, shutdown, worker_count};

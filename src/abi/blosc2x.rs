@@ -63,3 +63,16 @@ const _: () = assert!(size_of::<blosc2x_damage>() == size_on_target(40, 40, 36))
 /// together with this function. Returns 0 to go on, another value to stop.
 pub type blosc2x_report =
     Option<unsafe extern "C" fn(damage: *const blosc2x_damage, user_data: *mut c_void) -> c_int>;
+
+/// Parameters of the automatic tuner.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct blosc2x_tuner_params {
+    /// `sizeof(blosc2x_tuner_params)`. Later versions of the library may have more fields behind the present ones.
+    pub size: u32,
+    /// The speed that counts: `BLOSC2X_TUNER_BALANCED`, `_COMPRESSION` or `_DECOMPRESSION`.
+    pub mode: i32,
+    /// From 0 (speed) to 1 (ratio).
+    pub tradeoff: f64,
+}
+const _: () = assert!(size_of::<blosc2x_tuner_params>() == 16);

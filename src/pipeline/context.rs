@@ -3,8 +3,10 @@
 //! A context begins with the head, whose layout tuners and some programs rely on ([`ContextHeadCell`]); its fields are
 //! the parameters, and C code may write them between calls and inside tuner hooks. A job works with a snapshot of them.
 
+mod auto_tuning;
 mod compression;
 
+use super::auto_tuner::AutoTuner;
 use super::callbacks::Postfilter;
 use super::container;
 use super::decompress::{self, DecompressOutcome, ItemRange, RangeReader, VarlenReader, built_in_codec};
@@ -42,6 +44,9 @@ pub(crate) struct Context {
     /// The mask of blocks that the next decompression leaves out; the head points at it.
     mask: Cell<Option<Vec<u8>>>,
     is_instrumented: bool,
+    /// The automatic tuner, if it chooses the parameters, and the block size in bytes that the caller has requested.
+    auto_tuner: Cell<Option<Box<AutoTuner>>>,
+    requested_blocksize: i32,
 }
 
 /// A context on the heap, to which C code may have a pointer.
@@ -154,6 +159,8 @@ impl Context {
             (1, given) if given <= 0 => given,
             (n, _) => i16::try_from(n).unwrap_or(i16::MAX),
         };
+        // SAFETY: by the contract of this function the parameters of the tuner are as the ABI requires.
+        let auto_tuner = unsafe { auto_tuning::tuner_for(cparams, &overridden) }?;
         let preparams = match cparams.prefilter {
             // SAFETY: not NULL, and the ABI requires that it points at parameters in this case.
             Some(_) => Some(RawBox::new(unsafe { copy_filter_params(cparams.preparams) }?)?),
@@ -186,6 +193,8 @@ impl Context {
             postparams: None,
             mask: Cell::new(None),
             is_instrumented: cparams.instr_codec.get(),
+            auto_tuner: Cell::new(auto_tuner),
+            requested_blocksize: overridden.blocksize,
         })?;
         // The tuner's init reads a head with all fields set except these three (codecs.md 15).
         // SAFETY: by the contract of this function the parameters of the tuner, and the functions of a tuner, are as
@@ -232,6 +241,8 @@ impl Context {
             postparams,
             mask: Cell::new(None),
             is_instrumented: false,
+            auto_tuner: Cell::new(None),
+            requested_blocksize: 0,
         })
     }
 
@@ -419,7 +430,7 @@ impl Context {
     /// Returns whether compressing runs functions of the program.
     pub(crate) fn runs_callbacks(&self) -> bool {
         self.head.prefilter().is_some()
-            || self.head.tuner_id() > 0
+            || tuner::is_registered(self.head.tuner_id())
             || is_user_codec(self.head.compcode())
             || self.head.filters().iter().any(|&id| is_user_filter(id))
     }
@@ -435,6 +446,7 @@ impl Context {
     /// configured reads the source or several blocks.
     pub(crate) fn can_compress_patched_blocks(&self, blocksize: usize) -> bool {
         !self.runs_callbacks()
+            && !self.has_auto_tuner()
             && !self.is_instrumented
             && self.head.use_dict() == 0
             && !self.head.filters().contains(&filter_id::DELTA)

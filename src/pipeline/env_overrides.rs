@@ -1,5 +1,6 @@
 //! Parameters that environment variables override (`abi.md` 10.1 and 10.2, `chunk.md` 3.2).
 
+use super::auto_tuner::settings::Settings;
 use super::library;
 use super::params::{ChunkFormat, CompressParams};
 use crate::abi::{
@@ -133,6 +134,25 @@ pub(crate) fn apply_to_new_context(params: &mut CompressParams) -> Result<()> {
     }
     params.splitmode = read_splitmode().unwrap_or(params.splitmode);
     Ok(())
+}
+
+/// Returns what the variable `BLOSC2_AUTO` sets for the automatic tuner. An invalid value is ignored, with a warning the first
+/// time.
+pub(crate) fn auto_tuner_settings() -> Option<Settings> {
+    static HAS_WARNED: AtomicBool = AtomicBool::new(false);
+    if !may_have(b"BLOSC2_AUTO=") || ARE_IGNORED.load(Relaxed) {
+        return None;
+    }
+    let value = var(c"BLOSC2_AUTO")?;
+    match Settings::parse(&value.to_string_lossy()) {
+        Ok(settings) => Some(settings),
+        Err(error) => {
+            if !HAS_WARNED.swap(true, Relaxed) {
+                trace::warning(|| format!("BLOSC2_AUTO environment variable is ignored: {error}\n"));
+            }
+            None
+        }
+    }
 }
 
 /// Returns the number of threads of a new decompression context.

@@ -129,6 +129,7 @@ setters! {
     set_special_type, special_type: i32;
     set_compcode, compcode: i32;
     set_compcode_meta, compcode_meta: u8;
+    set_clevel, clevel: i32;
     set_use_dict, use_dict: i32;
     set_filters, filters: FilterSlots;
     set_filters_meta, filters_meta: FilterSlots;

@@ -6,7 +6,7 @@
 //! | [`env_overrides`] | parameters set by environment variables |
 //! | [`context`], [`contextless`] | contexts; the functions without one |
 //! | [`head`], [`raw_box`] | the part of a context that C code accesses; memory that C code has pointers to |
-//! | [`tuner`] | the tuner hooks |
+//! | [`tuner`], [`auto_tuner`] | the tuner hooks; the tuner that chooses by features of the data |
 //! | [`params`] | the snapshot of parameters that a job works with |
 //! | [`container`] | the properties of a context's super-chunk that codecs and filters need |
 //! | [`block_size`] | block size and split decisions |
@@ -17,6 +17,7 @@
 //! | [`workload`] | how many threads work on a call |
 //! | [`jobs`], [`shared_output`], [`scratch`] | one work item per block, its output, its working memory |
 
+pub(crate) mod auto_tuner;
 pub(crate) mod block_size;
 pub(crate) mod callbacks;
 pub(crate) mod compress;

@@ -4,7 +4,7 @@
 
 use super::block_size::DefaultTuner;
 use super::head::ContextHeadCell;
-use crate::abi::{blosc2_context, blosc2_tuner};
+use crate::abi::{BLOSC2X_TUNER_AUTO, blosc2_context, blosc2_tuner};
 use crate::error::{Result, ensure, err};
 use crate::registry;
 use crate::trace;
@@ -79,6 +79,11 @@ fn run_hook(context: &dyn TunedContext, id: i32, hook: impl FnOnce(*mut blosc2_c
     code
 }
 
+/// Returns whether the tuner `id` is one of the program or of a plugin: not one of the library itself.
+pub(crate) fn is_registered(id: i32) -> bool {
+    id > 0 && id != BLOSC2X_TUNER_AUTO
+}
+
 /// Calls `init` of the tuner `id` for a new context. Ids up to 0 mean the default tuner, which needs no initialisation.
 ///
 /// # Safety
@@ -87,7 +92,7 @@ fn run_hook(context: &dyn TunedContext, id: i32, hook: impl FnOnce(*mut blosc2_c
 /// # Errors
 /// `InvalidParam` for an unknown tuner, `Tuner` when it fails.
 pub(crate) unsafe fn call_init(context: &dyn TunedContext, id: i32, config: *mut c_void) -> Result<()> {
-    if id <= 0 {
+    if !is_registered(id) {
         return Ok(());
     }
     let init = hook_function(id, |tuner| tuner.init)?;
@@ -104,7 +109,7 @@ pub(crate) unsafe fn call_init(context: &dyn TunedContext, id: i32, config: *mut
 /// `InvalidParam` for an unknown tuner, `Tuner` when it fails, `Failure` when it lacks the function.
 pub(crate) fn choose_params(context: &dyn TunedContext, nbytes: i32) -> Result<()> {
     let (id, has_state) = (context.head().tuner_id(), !context.head().tuner_params().is_null());
-    if id > 0 {
+    if is_registered(id) {
         let next = |tuner: &blosc2_tuner| if has_state { tuner.next_cparams } else { tuner.next_blocksize };
         let hook = hook_function(id, next)?;
         // SAFETY: the program's function, with a fully initialised context.
@@ -115,7 +120,7 @@ pub(crate) fn choose_params(context: &dyn TunedContext, nbytes: i32) -> Result<(
     let default_tuner = DefaultTuner::new(head.compcode(), head.clevel(), head.splitmode(), &head.filters());
     // A tuner's block size is adjusted to the data too; if the tuner left it at 0, the default is used.
     head.set_blocksize(default_tuner.blocksize(nbytes, head.typesize(), head.blocksize()));
-    if id <= 0 {
+    if !is_registered(id) {
         trace_choice(head.compcode(), head.clevel(), head.blocksize(), head.typesize(), default_tuner);
     }
     Ok(())
@@ -143,7 +148,7 @@ pub(crate) fn trace_choice(
 /// `Tuner` when it fails, `Failure` when it lacks the function.
 pub(crate) fn call_update(context: &dyn TunedContext, seconds: f64) -> Result<()> {
     let (id, has_state) = (context.head().tuner_id(), !context.head().tuner_params().is_null());
-    if id <= 0 || !has_state {
+    if !is_registered(id) || !has_state {
         return Ok(());
     }
     let update = hook_function(id, |tuner| tuner.update)?;
@@ -160,7 +165,7 @@ pub(crate) fn call_update(context: &dyn TunedContext, seconds: f64) -> Result<()
 pub(crate) fn call_free(context: &dyn TunedContext) {
     let head = context.head();
     let (id, has_state) = (head.tuner_id(), !head.tuner_params().is_null());
-    if id <= 0 || !has_state {
+    if !is_registered(id) || !has_state {
         return;
     }
     match hook_function(id, |tuner| tuner.free) {

@@ -77,7 +77,7 @@ impl Context {
     ) -> Result<ChunkJob> {
         let nbytes = self.publish_buffers(source, dest)?;
         // Only tuners of the program receive the duration.
-        let started = (self.head.tuner_id() > 0).then(Instant::now);
+        let started = tuner::is_registered(self.head.tuner_id()).then(Instant::now);
         // Variable-length blocks: tuners read the size of the largest one as the block size, and cannot change it.
         let largest = match source {
             ContentSource::VarlenBlocks(sources) => {
@@ -85,6 +85,9 @@ impl Context {
             }
             ContentSource::Buffer(_) | ContentSource::SizeOnly(_) | ContentSource::Provided(_) => None,
         };
+        if let ContentSource::Buffer(content) = source {
+            self.tune_automatically(content);
+        }
         let set_largest = || largest.into_iter().for_each(|largest| self.head.set_blocksize(largest));
         set_largest();
         let requested = self.head.blocksize();

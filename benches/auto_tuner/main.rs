@@ -1,0 +1,71 @@
+//! The automatic tuner: measures all codecs, levels and filter pipelines on drawn data, fits the model to such
+//! measurements, and compares the choices of the tuner with the best one of each data set.
+//!
+//! ```text
+//! cargo bench --bench auto_tuner -- measure --seed 1 --sets 100 --out FILE
+//! cargo bench --bench auto_tuner -- fit FILE... --out src/pipeline/auto_tuner/model.rs
+//! cargo bench --bench auto_tuner -- check FILE...
+//! ```
+//!
+//! Data flow: seed -> [`data`] -> [`measure`]: a table of sizes and times, which is written to a file -> [`fit`] or
+//! [`check`].
+
+#[path = "../../tests/support/mod.rs"]
+mod support;
+
+#[path = "../drawn/cell.rs"]
+#[allow(dead_code, reason = "the benchmark `drawn` has named cells and draws parameters")]
+mod cell;
+mod check;
+mod data;
+#[path = "../drawn/families.rs"]
+mod families;
+#[path = "../drawn/files.rs"]
+mod files;
+mod fit;
+#[path = "../tune/linked.rs"]
+mod linked;
+mod measure;
+mod table;
+
+use std::process::ExitCode;
+
+use blosc2::internals::auto_tuner::{FilterChain, MODELS};
+use support::calls;
+
+const USAGE: &str = "\
+measure --seed N --sets N [--first N] --out FILE   all parameters on drawn data";
+
+fn main() -> ExitCode {
+    let mut words = std::env::args().skip(1).filter(|word| word != "--bench");
+    let command = words.next();
+    let (mut files, mut seed, mut count, mut first, mut out) = (Vec::new(), 1, 100, 0, String::new());
+    let (mut lists, mut deltas) = (false, false);
+    while let Some(word) = words.next() {
+        let mut value = || words.next().unwrap_or_default();
+        match word.as_str() {
+            "--seed" => seed = value().parse().expect("a seed"),
+            "--sets" => count = value().parse().expect("a number of sets"),
+            "--first" => first = value().parse().expect("a number of a set"),
+            "--out" => out = value(),
+            "--list" => lists = true,
+            "--deltas" => deltas = true,
+            _ => files.push(word),
+        }
+    }
+    let sets = |files: &[String]| check::measured_sets(table::read(files));
+    match command.as_deref() {
+        Some("fit") => fit::run(&sets(&files), "scripts/tune --model", &out),
+        Some("validate") => fit::cross_validate(&sets(&files), 5, lists),
+        Some("check") => check::run(&sets(&files), lists, |_| &MODELS),
+        Some("measure") => {
+            let chains = if deltas { &FilterChain::ALL[..] } else { &FilterChain::CHOICES };
+            measure::run(seed, first..first + count, chains, &out);
+        }
+        _ => {
+            eprintln!("{USAGE}");
+            return ExitCode::FAILURE;
+        }
+    }
+    ExitCode::SUCCESS
+}
