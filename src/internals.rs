@@ -23,10 +23,8 @@ pub mod auto_tuner {
     pub use crate::pipeline::auto_tuner::features::NFEATURES;
     pub use crate::pipeline::auto_tuner::model::MODELS;
     pub use crate::pipeline::auto_tuner::settings::{Mode, Settings};
-    pub use crate::pipeline::auto_tuner::trees::{
-        CodecModel, DEPTH, LEAF_UNIT, NCOMPONENTS, NLEVELS, NOUTPUTS, Prediction, Tree,
-    };
-    pub use crate::pipeline::auto_tuner::{Candidate, ChainFeatures, choose, features_by_chain};
+    pub use crate::pipeline::auto_tuner::trees::{DEPTH, LEAF_UNIT, LevelModel, NOUTPUTS, Prediction, Tree};
+    pub use crate::pipeline::auto_tuner::{Analysis, AutoTuner, Candidate};
 }
 
 /// The worker pool.

@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use blosc2::internals::auto_tuner::{
-    ChainFeatures, CodecModel, FilterChain, Mode, Settings, choose, features_by_chain,
-};
+use blosc2::internals::auto_tuner::{Analysis, FilterChain, LevelModel, Mode, Settings};
 
 use crate::data::DataSet;
 use crate::table::{Cost, Setting, Table};
@@ -25,23 +23,30 @@ fn score(settings: &Settings, cost: &Cost) -> f64 {
 /// A measured data set, and its features.
 pub struct MeasuredSet {
     pub name: String,
-    pub features: ChainFeatures,
+    /// Seed and index, which the chunks of a set share.
+    pub source: (u64, u64),
+    pub analysis: Analysis,
     pub costs: BTreeMap<Setting, Cost>,
 }
 
 /// Computes the features of the sets of a table.
 pub fn measured_sets(table: Table) -> Vec<MeasuredSet> {
-    let measured = |((seed, index), costs)| {
+    let measured = |((seed, index, nchunk), costs): ((u64, u64, usize), BTreeMap<Setting, Cost>)| {
         let set = DataSet::draw(seed, index);
-        let features = features_by_chain(&set.chunks[0], set.typesize);
-        MeasuredSet { name: format!("{seed}:{index} {} x{}", set.family, set.typesize), features, costs }
+        let analysis = Analysis::new(&set.chunks[nchunk], set.typesize, 0);
+        MeasuredSet {
+            source: (seed, index),
+            name: format!("{seed}:{index}:{nchunk} {} x{}", set.family, set.typesize),
+            analysis,
+            costs,
+        }
     };
     table.into_iter().map(measured).collect()
 }
 
-/// Prints a row for each tradeoff and mode: the choices by the models that `models_of` returns for the set of an index. `lists`
+/// Prints a row for each tradeoff and mode: the choices by the models that `models_of` returns for a seed and index. `lists`
 /// prints the worst choices, too.
-pub fn run<'m>(sets: &[MeasuredSet], lists: bool, models_of: impl Fn(usize) -> &'m [(u8, CodecModel)]) {
+pub fn run<'m>(sets: &mut [MeasuredSet], lists: bool, models_of: impl Fn((u64, u64)) -> &'m [LevelModel]) {
     println!(
         "| tradeoff | mode | mean | 5 % of the sets below | at least 0.9 | below the defaults | defaults |"
     );
@@ -51,13 +56,13 @@ pub fn run<'m>(sets: &[MeasuredSet], lists: bool, models_of: impl Fn(usize) -> &
             let settings = Settings::new(tradeoff, mode).expect("a tradeoff");
             let mut shares = Vec::new();
             let (mut below, mut of_defaults) = (0, 0.0);
-            for (number, MeasuredSet { name: set_name, features, costs }) in sets.iter().enumerate() {
+            for MeasuredSet { name: set_name, source, analysis, costs } in &mut *sets {
                 let (best_setting, best) = costs
                     .iter()
                     .map(|(setting, cost)| (setting, score(&settings, cost)))
                     .max_by(|a, b| a.1.total_cmp(&b.1))
                     .expect("a measured set");
-                let choice = choose(models_of(number), features, &settings).expect("a candidate");
+                let choice = analysis.choose(models_of(*source), &settings).expect("a candidate");
                 let chain =
                     FilterChain::ALL.iter().position(|&chain| chain == choice.chain).expect("a pipeline");
                 let setting = (chain, choice.compcode, choice.clevel);

@@ -1,92 +1,62 @@
-//! Fits the model: for each codec, principal components of the measured values over all levels, and boosted trees that
-//! predict the components from the features.
+//! Fits the model: for each codec and level, a linear function of the features, and boosted trees that predict its errors.
 
 use std::fmt::Write;
 use std::fs;
 
-use blosc2::internals::auto_tuner::{CodecModel, DEPTH, LEAF_UNIT, NCOMPONENTS, NFEATURES, NOUTPUTS, Tree};
+use blosc2::internals::auto_tuner::{DEPTH, LEAF_UNIT, LevelModel, NFEATURES, NOUTPUTS, Tree};
 
-use crate::cell::CODECS;
 use crate::check::{self, MeasuredSet};
 
-/// The number of trees of a codec, and the share of the error that each corrects.
-const TREES: usize = 100;
+/// The codecs and levels that the tuner chooses from: the default, and those that together reach the best scores of all that were
+/// measured.
+pub const SETTINGS: [(u8, u8); 10] =
+    [(0, 1), (0, 5), (0, 6), (0, 8), (1, 2), (1, 7), (1, 9), (2, 9), (5, 3), (5, 9)];
+type Setting = (u8, u8);
+
+/// The number of trees of a model, and the share of the error that each corrects.
+const TREES: usize = 80;
 const LEARNING_RATE: f64 = 0.15;
 /// The number of thresholds that are tried for a feature.
 const THRESHOLDS: usize = 32;
 /// Weight that draws the value of a leaf with few samples to 0, in samples.
-const SHRINKAGE: f64 = 4.0;
-/// The number of steps of the power iteration.
-const ITERATIONS: usize = 200;
+const SHRINKAGE: f64 = 8.0;
 /// The penalty for large weights of the linear function.
-const RIDGE: f64 = 0.002;
+const RIDGE: f64 = 0.01;
 
 const LEAVES: usize = 1 << DEPTH;
 type Outputs = [f64; NOUTPUTS];
-type Components = [f64; NCOMPONENTS];
 
 struct Fitted {
     constant: Outputs,
     linear: Vec<Outputs>,
-    basis: Vec<Outputs>,
     trees: Vec<Tree>,
-    /// Mean square of the errors of the predicted values.
+    /// Mean square of the errors of the outputs.
     error: f64,
-}
-
-fn dot(a: &Outputs, b: &Outputs) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
-}
-
-/// Returns the principal components of `rows`, whose mean is 0.
-fn principal_components(rows: &[Outputs]) -> Vec<Outputs> {
-    let mut basis: Vec<Outputs> = Vec::new();
-    for component in 0..NCOMPONENTS {
-        let mut vector = [0.0; NOUTPUTS];
-        for (place, value) in vector.iter_mut().enumerate() {
-            *value = 1.0 + ((place * (component + 3)) % 7) as f64;
-        }
-        for _ in 0..ITERATIONS {
-            let mut next = [0.0; NOUTPUTS];
-            for row in rows {
-                let weight = dot(row, &vector);
-                next.iter_mut().zip(row).for_each(|(sum, value)| *sum += weight * value);
-            }
-            for earlier in &basis {
-                let weight = dot(&next, earlier);
-                next.iter_mut().zip(earlier).for_each(|(value, e)| *value -= weight * e);
-            }
-            let norm = dot(&next, &next).sqrt().max(1e-12);
-            vector = next.map(|value| value / norm);
-        }
-        basis.push(vector);
-    }
-    basis
 }
 
 /// The condition of one depth of a tree with the least error of all leaves together.
 fn best_condition(
     bins: &[[u8; NFEATURES]],
     leaves: &[usize],
-    residuals: &[Components],
+    residuals: &[Outputs],
     nleaves: usize,
 ) -> (usize, usize) {
     let mut best = (f64::NEG_INFINITY, 0, 0);
     for feature in 0..NFEATURES {
-        let mut sums = vec![[[0.0; NCOMPONENTS + 1]; THRESHOLDS + 1]; nleaves];
+        let mut sums = vec![[[0.0; NOUTPUTS + 1]; THRESHOLDS + 1]; nleaves];
         for ((bin, &leaf), residual) in bins.iter().zip(leaves).zip(residuals) {
             let cell = &mut sums[leaf][usize::from(bin[feature])];
             cell.iter_mut().zip(residual).for_each(|(sum, value)| *sum += value);
-            cell[NCOMPONENTS] += 1.0;
+            cell[NOUTPUTS] += 1.0;
         }
-        let score = |cell: &[f64; NCOMPONENTS + 1]| {
-            cell[..NCOMPONENTS].iter().map(|sum| sum * sum).sum::<f64>() / (cell[NCOMPONENTS] + SHRINKAGE)
+        let score = |cell: &[f64; NOUTPUTS + 1]| {
+            cell[..NOUTPUTS].iter().map(|sum| sum * sum).sum::<f64>() / (cell[NOUTPUTS] + SHRINKAGE)
         };
         let mut gains = [0.0; THRESHOLDS];
         for of_leaf in &sums {
-            let mut total = [0.0; NCOMPONENTS + 1];
+            let mut total = [0.0; NOUTPUTS + 1];
             of_leaf.iter().for_each(|cell| total.iter_mut().zip(cell).for_each(|(sum, value)| *sum += value));
-            let mut below = [0.0; NCOMPONENTS + 1];
+            let mut below = [0.0; NOUTPUTS + 1];
             for (threshold, gain) in gains.iter_mut().enumerate() {
                 below.iter_mut().zip(&of_leaf[threshold]).for_each(|(sum, value)| *sum += value);
                 let mut above = total;
@@ -166,7 +136,7 @@ fn fit_linear(features: &[[f32; NFEATURES]], outputs: &[Outputs]) -> (Outputs, V
     (right(NFEATURES), linear)
 }
 
-fn fit_codec(features: &[[f32; NFEATURES]], outputs: &[Outputs]) -> Fitted {
+fn fit_level(features: &[[f32; NFEATURES]], outputs: &[Outputs]) -> Fitted {
     let count = outputs.len() as f64;
     let (constant, linear) = fit_linear(features, outputs);
     let centred: Vec<Outputs> = outputs
@@ -181,15 +151,7 @@ fn fit_codec(features: &[[f32; NFEATURES]], outputs: &[Outputs]) -> Fitted {
             row
         })
         .collect();
-    let basis = principal_components(&centred);
-    let mut residuals: Vec<Components> = centred
-        .iter()
-        .map(|row| {
-            let mut components = [0.0; NCOMPONENTS];
-            components.iter_mut().zip(&basis).for_each(|(value, vector)| *value = dot(row, vector));
-            components
-        })
-        .collect();
+    let mut residuals = centred;
     let limits = thresholds(features);
     let bins: Vec<[u8; NFEATURES]> = features
         .iter()
@@ -204,7 +166,7 @@ fn fit_codec(features: &[[f32; NFEATURES]], outputs: &[Outputs]) -> Fitted {
     let mut trees = Vec::new();
     for _ in 0..TREES {
         let mut tree =
-            Tree { features: [0; DEPTH], thresholds: [0.0; DEPTH], leaves: [[0; NCOMPONENTS]; LEAVES] };
+            Tree { features: [0; DEPTH], thresholds: [0.0; DEPTH], leaves: [[0; NOUTPUTS]; LEAVES] };
         let mut leaves = vec![0; bins.len()];
         for depth in 0..DEPTH {
             let (feature, threshold) = best_condition(&bins, &leaves, &residuals, 1 << depth);
@@ -214,14 +176,14 @@ fn fit_codec(features: &[[f32; NFEATURES]], outputs: &[Outputs]) -> Fitted {
                 *leaf |= usize::from(usize::from(bin[feature]) > threshold) << depth;
             }
         }
-        let mut sums = [[0.0; NCOMPONENTS + 1]; LEAVES];
+        let mut sums = [[0.0; NOUTPUTS + 1]; LEAVES];
         for (&leaf, residual) in leaves.iter().zip(&residuals) {
             sums[leaf].iter_mut().zip(residual).for_each(|(sum, value)| *sum += value);
-            sums[leaf][NCOMPONENTS] += 1.0;
+            sums[leaf][NOUTPUTS] += 1.0;
         }
         for (values, sum) in tree.leaves.iter_mut().zip(&sums) {
-            for (value, total) in values.iter_mut().zip(&sum[..NCOMPONENTS]) {
-                let step = LEARNING_RATE * total / (sum[NCOMPONENTS] + SHRINKAGE);
+            for (value, total) in values.iter_mut().zip(&sum[..NOUTPUTS]) {
+                let step = LEARNING_RATE * total / (sum[NOUTPUTS] + SHRINKAGE);
                 *value = (step / f64::from(LEAF_UNIT)).round() as i16;
             }
         }
@@ -234,7 +196,7 @@ fn fit_codec(features: &[[f32; NFEATURES]], outputs: &[Outputs]) -> Fitted {
     }
     let error =
         residuals.iter().flatten().map(|value| value * value).sum::<f64>() / (count * NOUTPUTS as f64);
-    Fitted { constant, linear, basis, trees, error }
+    Fitted { constant, linear, trees, error }
 }
 
 fn numbers<T: std::fmt::Display>(values: impl IntoIterator<Item = T>) -> String {
@@ -246,74 +208,67 @@ fn floats<'a>(values: impl IntoIterator<Item = &'a f64>) -> String {
 }
 
 /// Returns the models that are fitted to some sets.
-fn fit(sets: &[&MeasuredSet]) -> Vec<(u8, Fitted)> {
-    let fit_one = |codec: u8| {
+fn fit(sets: &[&MeasuredSet]) -> Vec<(Setting, Fitted)> {
+    let fit_one = |compcode: u8, clevel: u8| {
         let (mut features, mut outputs) = (Vec::new(), Vec::new());
         for set in sets {
-            for (chain, of_chain) in set.features.iter().enumerate() {
+            for (chain, of_chain) in set.analysis.features().iter().enumerate() {
                 let Some(of_chain) = of_chain else { continue };
-                let mut row = [0.0; NOUTPUTS];
-                for (values, clevel) in row.chunks_exact_mut(3).zip(1..) {
-                    let cost = set.costs[&(chain, codec, clevel)];
-                    values.copy_from_slice(&[cost.size, cost.compress_time, cost.decompress_time]);
-                }
+                let cost = set.costs[&(chain, compcode, clevel)];
                 features.push(*of_chain);
-                outputs.push(row);
+                outputs.push([cost.size, cost.compress_time, cost.decompress_time]);
             }
         }
-        fit_codec(&features, &outputs)
+        fit_level(&features, &outputs)
     };
-    CODECS.iter().map(|&(codec, _)| (codec, fit_one(codec))).collect()
+    SETTINGS.iter().map(|&(codec, clevel)| ((codec, clevel), fit_one(codec, clevel))).collect()
 }
 
 /// Returns the fitted models in the form that the library has.
-fn to_models(fitted: Vec<(u8, Fitted)>) -> Vec<(u8, CodecModel)> {
-    let to_model = |fitted: Fitted| CodecModel {
+fn to_models(fitted: Vec<(Setting, Fitted)>) -> Vec<LevelModel> {
+    let to_model = |((compcode, clevel), fitted): (Setting, Fitted)| LevelModel {
+        compcode,
+        clevel,
         constant: fitted.constant.map(|value| value as f32),
         linear: std::array::from_fn(|i| fitted.linear[i].map(|value| value as f32)),
-        basis: std::array::from_fn(|i| fitted.basis[i].map(|value| value as f32)),
         trees: fitted.trees.leak(),
     };
-    fitted.into_iter().map(|(codec, fitted)| (codec, to_model(fitted))).collect()
+    fitted.into_iter().map(to_model).collect()
 }
 
 /// Prints how well the tuner chooses for sets that the model was not fitted to: the sets are divided into `folds` parts, for each
 /// of which the model is fitted to the others.
-pub fn cross_validate(sets: &[MeasuredSet], folds: usize, lists: bool) {
+pub fn cross_validate(sets: &mut [MeasuredSet], folds: u64, lists: bool) {
     let models: Vec<_> = (0..folds)
         .map(|fold| {
-            let others: Vec<&MeasuredSet> = sets
-                .iter()
-                .enumerate()
-                .filter(|(number, _)| number % folds != fold)
-                .map(|(_, set)| set)
-                .collect();
+            let others: Vec<&MeasuredSet> = sets.iter().filter(|set| set.source.1 % folds != fold).collect();
             to_models(fit(&others))
         })
         .collect();
-    check::run(sets, lists, |number| &models[number % folds]);
+    check::run(sets, lists, |(_, index)| &models[(index % folds) as usize]);
 }
 
 /// Fits the model to all sets and writes it as a Rust module to `out`.
 pub fn run(sets: &[MeasuredSet], command: &str, out: &str) {
     let mut text = format!(
         "//! The model of the automatic tuner. Written by `{command}`; do not edit.\n\n\
-         use super::trees::{{CodecModel, Tree}};\n\n\
-         /// The models of the codecs, with their ids, fitted to {} data sets.\n\
-         #[rustfmt::skip]\npub static MODELS: [(u8, CodecModel); {}] = [\n",
+         use super::trees::{{LevelModel, Tree}};\n\n\
+         /// The models of the codecs and levels that the tuner chooses from, fitted to {} chunks.\n\
+         #[rustfmt::skip]\npub static MODELS: [LevelModel; {}] = [\n",
         sets.len(),
-        CODECS.len()
+        SETTINGS.len()
     );
-    for (codec, fitted) in fit(&sets.iter().collect::<Vec<_>>()) {
-        println!("codec {codec}: mean error {:.3}", fitted.error.sqrt());
-        let vectors = |vectors: &[Outputs]| {
-            let texts: Vec<String> = vectors.iter().map(|vector| format!("[{}]", floats(vector))).collect();
-            texts.join(",\n        ")
-        };
-        writeln!(text, "    ({codec}, CodecModel {{ constant: [{}],", floats(&fitted.constant))
-            .expect("a string");
-        writeln!(text, "    linear: [{}],", vectors(&fitted.linear)).expect("a string");
-        writeln!(text, "    basis: [{}],\n    trees: &[", vectors(&fitted.basis)).expect("a string");
+    for ((compcode, clevel), fitted) in fit(&sets.iter().collect::<Vec<_>>()) {
+        println!("codec {compcode}, level {clevel}: mean error {:.3}", fitted.error.sqrt());
+        let vectors: Vec<String> =
+            fitted.linear.iter().map(|vector| format!("[{}]", floats(vector))).collect();
+        writeln!(
+            text,
+            "    LevelModel {{ compcode: {compcode}, clevel: {clevel}, constant: [{}],\n    linear: [{}],\n    trees: &[",
+            floats(&fitted.constant),
+            vectors.join(", ")
+        )
+        .expect("a string");
         for Tree { features, thresholds, leaves } in &fitted.trees {
             let leaves: Vec<String> = leaves.iter().map(|leaf| format!("[{}]", numbers(leaf))).collect();
             let limits = thresholds.map(|limit| format!("{limit:.5}")).join(", ");
@@ -324,7 +279,7 @@ pub fn run(sets: &[MeasuredSet], command: &str, out: &str) {
             )
             .expect("a string");
         }
-        writeln!(text, "    ] }}),").expect("a string");
+        writeln!(text, "    ] }},").expect("a string");
     }
     text.push_str("];\n");
     fs::write(out, text).unwrap_or_else(|error| panic!("{out}: {error}"));

@@ -26,11 +26,12 @@ mod fit;
 #[path = "../tune/linked.rs"]
 mod linked;
 mod measure;
+mod overhead;
 mod table;
 
 use std::process::ExitCode;
 
-use blosc2::internals::auto_tuner::{FilterChain, MODELS};
+use blosc2::internals::auto_tuner::MODELS;
 use support::calls;
 
 const USAGE: &str = "\
@@ -40,7 +41,7 @@ fn main() -> ExitCode {
     let mut words = std::env::args().skip(1).filter(|word| word != "--bench");
     let command = words.next();
     let (mut files, mut seed, mut count, mut first, mut out) = (Vec::new(), 1, 100, 0, String::new());
-    let (mut lists, mut deltas) = (false, false);
+    let (mut lists, mut is_exhaustive) = (false, false);
     while let Some(word) = words.next() {
         let mut value = || words.next().unwrap_or_default();
         match word.as_str() {
@@ -49,19 +50,17 @@ fn main() -> ExitCode {
             "--first" => first = value().parse().expect("a number of a set"),
             "--out" => out = value(),
             "--list" => lists = true,
-            "--deltas" => deltas = true,
+            "--all" => is_exhaustive = true,
             _ => files.push(word),
         }
     }
     let sets = |files: &[String]| check::measured_sets(table::read(files));
     match command.as_deref() {
         Some("fit") => fit::run(&sets(&files), "scripts/tune --model", &out),
-        Some("validate") => fit::cross_validate(&sets(&files), 5, lists),
-        Some("check") => check::run(&sets(&files), lists, |_| &MODELS),
-        Some("measure") => {
-            let chains = if deltas { &FilterChain::ALL[..] } else { &FilterChain::CHOICES };
-            measure::run(seed, first..first + count, chains, &out);
-        }
+        Some("validate") => fit::cross_validate(&mut sets(&files), 5, lists),
+        Some("overhead") => overhead::run(seed, first..first + count),
+        Some("check") => check::run(&mut sets(&files), lists, |_| &MODELS),
+        Some("measure") => measure::run(seed, first..first + count, is_exhaustive, &out),
         _ => {
             eprintln!("{USAGE}");
             return ExitCode::FAILURE;

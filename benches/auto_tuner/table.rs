@@ -16,8 +16,8 @@ pub struct Cost {
 /// Pipeline, codec id and level.
 pub type Setting = (usize, u8, u8);
 
-/// The measured combinations of each data set (seed and index).
-pub type Table = BTreeMap<(u64, u64), BTreeMap<Setting, Cost>>;
+/// The measured combinations of each data set (seed, index and number of the chunk).
+pub type Table = BTreeMap<(u64, u64, usize), BTreeMap<Setting, Cost>>;
 
 /// Reads tables.
 ///
@@ -29,10 +29,10 @@ pub fn read(paths: &[String]) -> Table {
         let text = fs::read_to_string(path).unwrap_or_else(|error| panic!("{path}: {error}"));
         for line in text.lines() {
             let words: Vec<f64> = line.split('\t').map(|word| word.parse().expect("a number")).collect();
-            let &[seed, index, chain, codec, clevel, nbytes, cbytes, compress_time, decompress_time] =
+            let &[seed, index, nchunk, chain, codec, clevel, nbytes, cbytes, compress_time, decompress_time] =
                 &words[..]
             else {
-                panic!("{path}: a line of {} numbers, expected 9", words.len());
+                panic!("{path}: a line of {} numbers, expected 10", words.len());
             };
             let per_byte = |seconds: f64| (seconds.max(1e-7) * 1e9 / nbytes).ln();
             let cost = Cost {
@@ -41,7 +41,7 @@ pub fn read(paths: &[String]) -> Table {
                 decompress_time: per_byte(decompress_time),
             };
             let setting = (chain as usize, codec as u8, clevel as u8);
-            table.entry((seed as u64, index as u64)).or_default().insert(setting, cost);
+            table.entry((seed as u64, index as u64, nchunk as usize)).or_default().insert(setting, cost);
         }
     }
     table

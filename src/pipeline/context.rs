@@ -27,7 +27,7 @@ use crate::codec::{BuiltInCodec, PluginCodec};
 use crate::error::{Result, err};
 use crate::out_buffer::OutBuffer;
 use crate::{panics, pool, registry};
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::mem;
 use std::ops::{Deref, Range};
 use std::ptr::{self, NonNull};
@@ -45,7 +45,7 @@ pub(crate) struct Context {
     mask: Cell<Option<Vec<u8>>>,
     is_instrumented: bool,
     /// The automatic tuner, if it chooses the parameters, and the block size in bytes that the caller has requested.
-    auto_tuner: Cell<Option<Box<AutoTuner>>>,
+    auto_tuner: Option<RefCell<AutoTuner>>,
     requested_blocksize: i32,
 }
 
@@ -193,7 +193,7 @@ impl Context {
             postparams: None,
             mask: Cell::new(None),
             is_instrumented: cparams.instr_codec.get(),
-            auto_tuner: Cell::new(auto_tuner),
+            auto_tuner,
             requested_blocksize: overridden.blocksize,
         })?;
         // The tuner's init reads a head with all fields set except these three (codecs.md 15).
@@ -241,7 +241,7 @@ impl Context {
             postparams,
             mask: Cell::new(None),
             is_instrumented: false,
-            auto_tuner: Cell::new(None),
+            auto_tuner: None,
             requested_blocksize: 0,
         })
     }
@@ -446,7 +446,7 @@ impl Context {
     /// configured reads the source or several blocks.
     pub(crate) fn can_compress_patched_blocks(&self, blocksize: usize) -> bool {
         !self.runs_callbacks()
-            && !self.has_auto_tuner()
+            && self.auto_tuner.is_none()
             && !self.is_instrumented
             && self.head.use_dict() == 0
             && !self.head.filters().contains(&filter_id::DELTA)

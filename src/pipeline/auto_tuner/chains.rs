@@ -32,6 +32,15 @@ impl FilterChain {
     /// The pipelines that the tuner chooses from.
     pub const CHOICES: [FilterChain; 3] = [FilterChain::None, FilterChain::Shuffle, FilterChain::Bitshuffle];
 
+    /// Returns the pipeline with delta in front.
+    pub(crate) fn with_delta(self) -> FilterChain {
+        match self {
+            FilterChain::None | FilterChain::Delta => FilterChain::Delta,
+            FilterChain::Shuffle | FilterChain::DeltaShuffle => FilterChain::DeltaShuffle,
+            FilterChain::Bitshuffle | FilterChain::DeltaBitshuffle => FilterChain::DeltaBitshuffle,
+        }
+    }
+
     /// Returns whether the first filter is delta.
     pub(crate) fn has_delta(self) -> bool {
         matches!(self, FilterChain::Delta | FilterChain::DeltaShuffle | FilterChain::DeltaBitshuffle)
@@ -42,7 +51,8 @@ impl FilterChain {
     /// behind the last word of delta (`filters.md` D2).
     pub fn is_useful(self, typesize: usize, nbytes: usize) -> bool {
         let shuffles = matches!(self, FilterChain::Shuffle | FilterChain::DeltaShuffle);
-        !(shuffles && typesize == 1) && !(self.has_delta() && !nbytes.is_multiple_of(typesize))
+        let is_identity = shuffles && typesize == 1;
+        !is_identity && (!self.has_delta() || nbytes.is_multiple_of(typesize))
     }
 
     /// Returns the ids of the filters, slot by slot.

@@ -15,30 +15,94 @@ pub(crate) mod trees;
 
 use crate::codec::BuiltInCodec;
 use chains::FilterChain;
-use features::{MatchFinder, NFEATURES};
+use features::{NFEATURES, PROBES};
 use sample::Sample;
 use settings::Settings;
 use signature::{Signature, SignatureRange};
-use trees::{CodecModel, Prediction};
+use trees::{LevelModel, Prediction};
 
-/// Codecs and levels whose size of the sample is a feature.
-const PROBES: [(u8, u8); 3] = [(1, 1), (0, 5), (5, 1)];
+/// Codec and level whose automatic block size is the largest: one block holds a chunk of [`LARGEST_BLOCK`] bytes. Only for them
+/// is delta a candidate: in other blocks it refers to the first block, for which a sample says little.
+const DELTA_SETTING: (u8, u8) = (5, 9);
+const LARGEST_BLOCK: usize = 1 << 20;
 
-/// The features of a chunk for each pipeline of [`FilterChain::ALL`]; `None` for pipelines that are of no use.
-pub type ChainFeatures = [Option<[f32; NFEATURES]>; 3];
+/// A sample of a chunk, and its features for each pipeline of [`FilterChain::CHOICES`]; `None` for pipelines that are of no use.
+pub struct Analysis {
+    sample: Sample,
+    features: [Option<[f32; NFEATURES]>; 3],
+    /// Whether delta encodes whole items, and one block of the largest automatic size holds the content.
+    can_use_delta: bool,
+}
 
-/// Returns the features of `content`, items of `typesize` bytes (at least 1).
-pub fn features_by_chain(content: &[u8], typesize: usize) -> ChainFeatures {
-    let mut sample = Sample::new(content, typesize);
-    let (mut finder, mut filtered) = (MatchFinder::new(), Vec::new());
-    std::array::from_fn(|number| {
-        let chain = FilterChain::CHOICES[number];
-        chain.is_useful(typesize, content.len()).then(|| {
-            sample.filter_into(chain, &mut filtered);
-            let probes = PROBES.map(|(compcode, clevel)| sample.log_size(chain, compcode, clevel));
-            finder.features(&filtered, typesize, number, probes)
-        })
-    })
+impl Analysis {
+    /// Analyses `content`, items of `typesize` bytes (at least 1). `blocksize` is the block size in bytes that the caller has
+    /// requested, or 0.
+    pub fn new(content: &[u8], typesize: usize, blocksize: usize) -> Analysis {
+        let mut sample = Sample::new(content, typesize);
+        let mut filtered = Vec::new();
+        let features = std::array::from_fn(|number| {
+            let chain = FilterChain::CHOICES[number];
+            chain.is_useful(typesize, content.len()).then(|| {
+                sample.filter_into(chain, &mut filtered);
+                let log_sizes = PROBES.map(|(compcode, clevel)| sample.log_size(chain, compcode, clevel));
+                features::features(&filtered, typesize, number, log_sizes)
+            })
+        });
+        let block = if blocksize == 0 { LARGEST_BLOCK } else { blocksize };
+        let can_use_delta = content.len() <= block && FilterChain::Delta.is_useful(typesize, content.len());
+        Analysis { sample, features, can_use_delta }
+    }
+
+    /// Returns the features for each pipeline.
+    pub fn features(&self) -> &[Option<[f32; NFEATURES]>; 3] {
+        &self.features
+    }
+
+    /// Returns the candidates of `models`.
+    pub fn candidates<'a>(&'a self, models: &'a [LevelModel]) -> impl Iterator<Item = Candidate> + 'a {
+        let is_built = |model: &&LevelModel| BuiltInCodec::from_compcode(i32::from(model.compcode)).is_some();
+        let by_chain = FilterChain::CHOICES.into_iter().zip(&self.features);
+        by_chain.filter_map(|(chain, features)| Some((chain, features.as_ref()?))).flat_map(
+            move |(chain, features)| {
+                models.iter().filter(is_built).map(move |model| {
+                    let LevelModel { compcode, clevel, .. } = *model;
+                    Candidate { chain, compcode, clevel, prediction: model.predict(features) }
+                })
+            },
+        )
+    }
+
+    /// Returns the candidate of `models` with the best predicted score; `None` for a build without codecs.
+    pub fn choose(&mut self, models: &[LevelModel], settings: &Settings) -> Option<Candidate> {
+        let best = best_of(self.candidates(models), settings)?;
+        let code = (best.compcode, best.clevel);
+        if PROBES.contains(&code) {
+            return Some(best);
+        }
+        // The sizes of the sample tell the pipelines of a slow codec apart better than predictions. Its times hardly depend on
+        // delta, and a sample of blocks without a predecessor has the same deltas as a chunk of one block.
+        let is_same = |other: &Candidate| (other.compcode, other.clevel) == code;
+        let mut same: Vec<Candidate> = self.candidates(models).filter(is_same).collect();
+        if code == DELTA_SETTING && self.can_use_delta {
+            same.extend_from_within(..);
+            let count = same.len() / 2;
+            same[count..].iter_mut().for_each(|candidate| candidate.chain = candidate.chain.with_delta());
+        }
+        let tried = same.into_iter().map(|candidate| {
+            let size = self.sample.log_size(candidate.chain, candidate.compcode, candidate.clevel);
+            Candidate { prediction: Prediction { size, ..candidate.prediction }, ..candidate }
+        });
+        best_of(tried, settings)
+    }
+}
+
+/// Returns the candidate with the best score; the first one of equals.
+fn best_of(candidates: impl Iterator<Item = Candidate>, settings: &Settings) -> Option<Candidate> {
+    let score = |candidate: &Candidate| {
+        let Prediction { size, compress_time, decompress_time } = candidate.prediction;
+        settings.score(size, compress_time, decompress_time)
+    };
+    candidates.reduce(|best, other| if score(&other) > score(&best) { other } else { best })
 }
 
 /// Codec, level and filters, with the predicted size and times.
@@ -60,62 +124,29 @@ impl Candidate {
     }
 }
 
-/// Calls `visit` with each candidate of `models`, which have the ids of their codecs.
-fn for_each_candidate(
-    models: &[(u8, CodecModel)],
-    features: &ChainFeatures,
-    mut visit: impl FnMut(Candidate),
-) {
-    for (chain, features) in FilterChain::CHOICES.into_iter().zip(features) {
-        let Some(features) = features else { continue };
-        let built =
-            models.iter().filter(|(compcode, _)| BuiltInCodec::from_compcode(i32::from(*compcode)).is_some());
-        for (compcode, model) in built {
-            for (prediction, clevel) in model.predict(features).into_iter().zip(1..) {
-                visit(Candidate { chain, compcode: *compcode, clevel, prediction });
-            }
-        }
-    }
-}
-
-/// Returns the candidate with the best predicted score; `None` for a build without codecs.
-pub fn choose(
-    models: &[(u8, CodecModel)],
-    features: &ChainFeatures,
-    settings: &Settings,
-) -> Option<Candidate> {
-    let mut best: Option<(f32, Candidate)> = None;
-    for_each_candidate(models, features, |candidate| {
-        let Prediction { size, compress_time, decompress_time } = candidate.prediction;
-        let score = settings.score(size, compress_time, decompress_time);
-        if best.is_none_or(|(least, _)| score > least) {
-            best = Some((score, candidate));
-        }
-    });
-    best.map(|(_, candidate)| candidate)
-}
-
 /// The tuner of a context, which keeps a choice as long as the content stays alike.
-pub(crate) struct AutoTuner {
+pub struct AutoTuner {
     settings: Settings,
     kept: Option<(SignatureRange, Candidate)>,
 }
 
 impl AutoTuner {
-    pub(crate) fn new(settings: Settings) -> AutoTuner {
+    /// Returns a tuner that has made no choice yet.
+    pub fn new(settings: Settings) -> AutoTuner {
         AutoTuner { settings, kept: None }
     }
 
     /// Returns the choice for `content`, items of `typesize` bytes (at least 1), which depends on this content and those of
-    /// earlier calls only.
-    pub(crate) fn choose(&mut self, content: &[u8], typesize: usize) -> Option<Candidate> {
+    /// earlier calls only. `blocksize` is the block size in bytes that the caller has requested, or 0.
+    pub fn choose(&mut self, content: &[u8], typesize: usize, blocksize: usize) -> Option<Candidate> {
         let signature = Signature::new(content, typesize);
         if let Some((range, candidate)) = &self.kept
             && range.contains(&signature)
+            && candidate.chain.is_useful(typesize, content.len())
         {
             return Some(*candidate);
         }
-        let choice = choose(&model::MODELS, &features_by_chain(content, typesize), &self.settings)?;
+        let choice = Analysis::new(content, typesize, blocksize).choose(&model::MODELS, &self.settings)?;
         match &mut self.kept {
             Some((range, candidate)) if candidate.is_same_choice(&choice) => range.extend(&signature),
             kept => *kept = Some((SignatureRange::new(signature), choice)),

@@ -1,14 +1,9 @@
-//! Evaluation of the model: boosted decision trees that predict size and times of a codec at each level.
+//! Evaluation of the model: linear functions and boosted decision trees, which predict size and times of a codec at a level.
 
 use super::features::NFEATURES;
 
-/// The number of levels, 1 to 9.
-pub const NLEVELS: usize = 9;
-/// The number of predicted values of a codec: for each level the natural logarithms of the compressed size divided by the
-/// size, and of the times of compression and decompression in nanoseconds per byte.
-pub const NOUTPUTS: usize = 3 * NLEVELS;
-/// The number of components from which the predicted values are combined.
-pub const NCOMPONENTS: usize = 6;
+/// The number of predicted values: the fields of [`Prediction`].
+pub const NOUTPUTS: usize = 3;
 /// The number of conditions of a tree.
 pub const DEPTH: usize = 3;
 /// The unit of the values at the leaves.
@@ -20,8 +15,9 @@ pub struct Tree {
     pub features: [u8; DEPTH],
     /// The condition holds if the feature is greater.
     pub thresholds: [f32; DEPTH],
-    /// For each combination of conditions that hold (bit `i`: condition `i`), the components, in [`LEAF_UNIT`].
-    pub leaves: [[i16; NCOMPONENTS]; 1 << DEPTH],
+    /// For each combination of conditions that hold (bit `i`: condition `i`), what is added to the outputs, in
+    /// [`LEAF_UNIT`].
+    pub leaves: [[i16; NOUTPUTS]; 1 << DEPTH],
 }
 
 impl Tree {
@@ -34,15 +30,17 @@ impl Tree {
     }
 }
 
-/// The model of a codec.
-pub struct CodecModel {
-    /// The values for features of 0.
+/// The model of a codec at a level.
+pub struct LevelModel {
+    /// Codec id.
+    pub compcode: u8,
+    /// Compression level.
+    pub clevel: u8,
+    /// The outputs for features of 0.
     pub constant: [f32; NOUTPUTS],
-    /// What each unit of a feature adds to the values.
+    /// What each unit of a feature adds to the outputs.
     pub linear: [[f32; NOUTPUTS]; NFEATURES],
-    /// What each unit of a component adds to the values.
-    pub basis: [[f32; NOUTPUTS]; NCOMPONENTS],
-    /// The trees, whose components are added.
+    /// The trees, whose outputs are added.
     pub trees: &'static [Tree],
 }
 
@@ -57,32 +55,23 @@ pub struct Prediction {
     pub decompress_time: f32,
 }
 
-impl CodecModel {
-    /// Returns the predictions for the levels 1 to 9.
-    pub fn predict(&self, features: &[f32; NFEATURES]) -> [Prediction; NLEVELS] {
-        let mut components = [0i32; NCOMPONENTS];
+impl LevelModel {
+    /// Returns the prediction for a sample with these features.
+    pub fn predict(&self, features: &[f32; NFEATURES]) -> Prediction {
+        let mut sums = [0i32; NOUTPUTS];
         for tree in self.trees {
-            for (sum, &value) in components.iter_mut().zip(&tree.leaves[tree.leaf(features)]) {
+            for (sum, &value) in sums.iter_mut().zip(&tree.leaves[tree.leaf(features)]) {
                 *sum += i32::from(value);
             }
         }
         let mut outputs = self.constant;
-        for (vector, &feature) in self.linear.iter().zip(features) {
-            for (output, &weight) in outputs.iter_mut().zip(vector) {
-                *output += weight * feature;
+        for (place, output) in outputs.iter_mut().enumerate() {
+            *output += sums[place] as f32 * LEAF_UNIT;
+            for (weights, &feature) in self.linear.iter().zip(features) {
+                *output += weights[place] * feature;
             }
         }
-        for (vector, &component) in self.basis.iter().zip(&components) {
-            for (output, &weight) in outputs.iter_mut().zip(vector) {
-                *output += weight * component as f32 * LEAF_UNIT;
-            }
-        }
-        let mut predictions = [Prediction::default(); NLEVELS];
-        for (prediction, values) in predictions.iter_mut().zip(outputs.chunks_exact(3)) {
-            // A chunk is at most a header longer than its content.
-            *prediction =
-                Prediction { size: values[0].min(0.0), compress_time: values[1], decompress_time: values[2] };
-        }
-        predictions
+        // A stored chunk is as long as its content.
+        Prediction { size: outputs[0].min(0.0), compress_time: outputs[1], decompress_time: outputs[2] }
     }
 }
