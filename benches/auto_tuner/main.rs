@@ -1,14 +1,8 @@
-//! The automatic tuner: measures all codecs, levels and filter pipelines on drawn data, fits the model to such
-//! measurements, and compares the choices of the tuner with the best one of each data set.
+//! The automatic tuner: measures codecs, levels and filter pipelines on drawn data, fits the model to such measurements, and
+//! compares the choices of the tuner with the best combination of each data set. `scripts/tune --model` and `--check` run it.
 //!
-//! ```text
-//! cargo bench --bench auto_tuner -- measure --seed 1 --sets 100 --out FILE
-//! cargo bench --bench auto_tuner -- fit FILE... --out src/pipeline/auto_tuner/model.rs
-//! cargo bench --bench auto_tuner -- check FILE...
-//! ```
-//!
-//! Data flow: seed -> [`data`] -> [`measure`]: a table of sizes and times, which is written to a file -> [`fit`] or
-//! [`check`].
+//! Data flow: seed -> [`data`] -> [`measure`]: a table of sizes and times, which is written to a file -> [`table`] -> [`fit`]
+//! or [`check`]. [`overhead`] measures the time that the tuner itself takes.
 
 #[path = "../../tests/support/mod.rs"]
 mod support;
@@ -35,7 +29,12 @@ use blosc2::internals::auto_tuner::MODELS;
 use support::calls;
 
 const USAGE: &str = "\
-measure --seed N --sets N [--first N] --out FILE   all parameters on drawn data";
+measure --seed N --sets N [--first N] [--all] --out FILE
+                             the tuner's candidates on drawn data, or all codecs, levels and pipelines
+fit FILE... --out MODEL      the model, as a Rust module
+validate FILE... [--list]    the choices of models that are fitted to 4 of 5 parts of the data, for the fifth
+check FILE... [--list]       the choices of the library's model; --list prints those below 0.8
+overhead --seed N --sets N   the time of the tuner";
 
 fn main() -> ExitCode {
     let mut words = std::env::args().skip(1).filter(|word| word != "--bench");
@@ -61,7 +60,8 @@ fn main() -> ExitCode {
         Some("overhead") => overhead::run(seed, first..first + count),
         Some("check") => check::run(&mut sets(&files), lists, |_| &MODELS),
         Some("measure") => measure::run(seed, first..first + count, is_exhaustive, &out),
-        _ => {
+        None => println!("{USAGE}"),
+        Some(_) => {
             eprintln!("{USAGE}");
             return ExitCode::FAILURE;
         }
