@@ -13,16 +13,23 @@ pub struct DataSet {
 }
 
 impl DataSet {
-    /// Draws set `index` of the run `seed`, with two chunks.
+    /// Draws set `index` of the run `seed`: two chunks with parameters of their own.
     pub fn draw(seed: u64, index: u64) -> DataSet {
-        DataSet::draw_chunks(seed, index, 2)
+        DataSet::draw_pieces(seed, index, CHUNK_LEN, 2)
     }
 
-    /// Draws set `index` of the run `seed`, with `count` chunks.
-    pub fn draw_chunks(seed: u64, index: u64, count: usize) -> DataSet {
+    /// Draws set `index` of the run `seed`: `count` successive chunks of one series.
+    pub fn draw_series(seed: u64, index: u64, count: usize) -> DataSet {
+        let mut set = DataSet::draw_pieces(seed, index, count * CHUNK_LEN, 1);
+        let chunk_len = CHUNK_LEN / set.typesize * set.typesize;
+        set.chunks = set.chunks[0].chunks_exact(chunk_len).take(count).map(<[u8]>::to_vec).collect();
+        set
+    }
+
+    fn draw_pieces(seed: u64, index: u64, nbytes: usize, count: usize) -> DataSet {
         let mut cell = Cell::draw(seed, index, &DrawRanges::default());
         let typesize = cell.params.typesize as usize;
-        cell.nbytes = CHUNK_LEN / typesize * typesize;
+        cell.nbytes = nbytes / typesize * typesize;
         DataSet { family: cell.family, typesize, chunks: cell.data_sets(count) }
     }
 }

@@ -12,7 +12,7 @@ use crate::linked::Context;
 use crate::measure::thread_seconds;
 
 /// The number of chunks of a super-chunk.
-const CHUNKS: usize = 16;
+const CHUNKS: usize = 32;
 
 /// Sums of seconds, and counts.
 #[derive(Default)]
@@ -32,7 +32,7 @@ struct Sum {
 pub fn run(seed: u64, sets: Range<u64>) {
     let mut sums: BTreeMap<&str, Sum> = BTreeMap::new();
     for index in sets {
-        let set = DataSet::draw_chunks(seed, index, CHUNKS);
+        let set = DataSet::draw_series(seed, index, CHUNKS);
         let settings = Settings::new([0.0, 0.25, 0.5, 0.75][index as usize % 4], Mode::Compression);
         let mut tuner = AutoTuner::new(settings.expect("a tradeoff"));
         let mut out = vec![0; set.chunks[0].len() + 32];

@@ -124,10 +124,38 @@ impl Candidate {
     }
 }
 
-/// The tuner of a context, which keeps a choice as long as the content stays alike.
+/// Duration of an analysis in nanoseconds, and the largest share of the time of compression for analyses after the first
+/// (`scripts/tune --check`).
+const ANALYSIS_TIME: f32 = 2e6;
+const MAX_SHARE: f32 = 0.05;
+/// The largest number of pipelines with which [`Analysis::choose`] compresses the sample.
+const MAX_TRIALS: usize = 6;
+
+/// The tuner of a context, which keeps a choice as long as the content stays alike, and until another analysis is worth its
+/// time.
 pub struct AutoTuner {
     settings: Settings,
-    kept: Option<(SignatureRange, Candidate)>,
+    kept: Option<Kept>,
+}
+
+/// A choice that was made.
+struct Kept {
+    range: SignatureRange,
+    candidate: Candidate,
+    /// Bytes that were compressed since the last analysis.
+    nbytes: usize,
+}
+
+impl Kept {
+    /// Returns the number of bytes whose compression takes so long that another analysis takes no more than its share: by the
+    /// predicted time, so that the choice depends on no clock.
+    fn interval(&self) -> usize {
+        let Candidate { compcode, clevel, prediction, .. } = self.candidate;
+        // A codec that is not a probe compresses the sample once for each pipeline.
+        let tried =
+            if PROBES.contains(&(compcode, clevel)) { 0 } else { MAX_TRIALS * sample::MAX_SAMPLE_LEN };
+        ((ANALYSIS_TIME / prediction.compress_time.exp() + tried as f32) / MAX_SHARE) as usize
+    }
 }
 
 impl AutoTuner {
@@ -140,16 +168,23 @@ impl AutoTuner {
     /// earlier calls only. `blocksize` is the block size in bytes that the caller has requested, or 0.
     pub fn choose(&mut self, content: &[u8], typesize: usize, blocksize: usize) -> Option<Candidate> {
         let signature = Signature::new(content, typesize);
-        if let Some((range, candidate)) = &self.kept
-            && range.contains(&signature)
-            && candidate.chain.is_useful(typesize, content.len())
+        if let Some(kept) = &mut self.kept
+            && kept.candidate.chain.is_useful(typesize, content.len())
         {
-            return Some(*candidate);
+            kept.nbytes = kept.nbytes.saturating_add(content.len());
+            if kept.range.contains(&signature) || kept.nbytes < kept.interval() {
+                return Some(kept.candidate);
+            }
         }
         let choice = Analysis::new(content, typesize, blocksize).choose(&model::MODELS, &self.settings)?;
         match &mut self.kept {
-            Some((range, candidate)) if candidate.is_same_choice(&choice) => range.extend(&signature),
-            kept => *kept = Some((SignatureRange::new(signature), choice)),
+            Some(kept) if kept.candidate.is_same_choice(&choice) => {
+                kept.range.extend(&signature);
+                kept.nbytes = 0;
+            }
+            kept => {
+                *kept = Some(Kept { range: SignatureRange::new(signature), candidate: choice, nbytes: 0 })
+            }
         }
         Some(choice)
     }

@@ -6,7 +6,7 @@ use super::chains::FilterChain;
 use crate::filter::{bitshuffle, shuffle};
 
 /// Length in bytes of the longest sample.
-const MAX_SAMPLE_LEN: usize = 64 << 10;
+pub(super) const MAX_SAMPLE_LEN: usize = 32 << 10;
 /// The number of pieces of a sample, at equal distances in the chunk.
 const PIECES: usize = 4;
 /// Pieces of a chunk, one after the other.

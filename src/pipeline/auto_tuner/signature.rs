@@ -5,7 +5,7 @@ const NVALUES: usize = 3;
 /// How far a value may lie outside those of earlier chunks: shares of bytes, and bits.
 const TOLERANCES: [f32; NVALUES] = [0.06, 0.06, 0.5];
 /// The number of pieces of a chunk that are read, at equal distances, and their length in bytes.
-const PIECES: usize = 8;
+const PIECES: usize = 4;
 const PIECE_LEN: usize = 256;
 
 /// The share of bytes that are equal to the byte of the item before, the share of bytes that are equal to the byte before, and
