@@ -4,7 +4,7 @@
 #
 #     scripts/check-leaks.sh [PROGRAM...]
 #
-# Without arguments: schunk, chunk_api, chunk_callbacks, blosc1_program and last_error. CC names the compiler. Exits with 77 without
+# Without arguments: schunk, chunk_api, chunk_callbacks, blosc1_program, last_error and tuner_auto. CC names the compiler. Exits with 77 without
 # valgrind.
 set -eu
 case ${1:-} in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
@@ -21,7 +21,7 @@ if ! command -v valgrind >/dev/null; then
     exit 77
 fi
 if [ $# -eq 0 ]; then
-    set -- schunk chunk_api chunk_callbacks blosc1_program last_error
+    set -- schunk chunk_api chunk_callbacks blosc1_program last_error tuner_auto
 fi
 cargo build --quiet --lib --release
 mkdir -p "$programs"

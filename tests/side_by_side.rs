@@ -10,6 +10,8 @@
 
 #[path = "side_by_side/array_bytes.rs"]
 mod array_bytes;
+#[path = "side_by_side/auto_tuner.rs"]
+mod auto_tuner;
 #[path = "side_by_side/back_ends.rs"]
 mod back_ends;
 #[path = "side_by_side/blosclz_streams.rs"]

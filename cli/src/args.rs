@@ -7,7 +7,8 @@ mod old_spellings;
 mod values;
 
 pub(crate) use compression::{
-    ChecksumArguments, CompressionArguments, FilterArgument, codecs, filters, with_default_blocksize,
+    ChecksumArguments, CompressionArguments, FilterArgument, codecs, filters, tradeoff,
+    with_default_blocksize,
 };
 pub(crate) use files::{DurabilityArguments, FileArguments, SparseArguments, ThreadArguments};
 pub(crate) use old_spellings::with_new_spellings;
@@ -16,7 +17,7 @@ pub(crate) use values::{ValueArguments, ValueFormat};
 use crate::dtype::{Dtype, Tolerance};
 use crate::remote;
 use crate::size::Size;
-use blosc2::Codec;
+use blosc2::{Codec, Tradeoff};
 use clap::builder::{PathBufValueParser, TypedValueParser, ValueParser};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -146,8 +147,15 @@ pub(crate) struct InfoArguments {
     /// Read all items of arrays, and print the least, the greatest, the mean, the number of zeros, and the ratios of chunks
     #[arg(long)]
     pub stats: bool,
+    /// Decompress the first chunk, and print what `compress --auto` would choose for it, with the candidates and the features; 0.5
+    /// without a number
+    #[arg(
+        long, value_name = "TRADEOFF", num_args = 0..=1, require_equals = true, default_missing_value = "0.5",
+        value_parser = tradeoff
+    )]
+    pub why: Option<Tradeoff>,
     /// Print one line for each file in directories, and in the directories in them
-    #[arg(long, conflicts_with_all = ["meta", "chunks", "stats"])]
+    #[arg(long, conflicts_with_all = ["meta", "chunks", "stats", "why"])]
     pub tree: bool,
 }
 

@@ -39,6 +39,17 @@ blosc2x_schunk_sync
 blosc2x_register_io_fetch
 @end
 
+/* ---- The automatic tuner ---- */
+
+@enum BLOSC2X_TUNER_*
+
+@tagged blosc2x_tuner_params
+
+@functions The automatic tuner:
+blosc2x_tuner_auto
+blosc2x_tuner_explain
+@end
+
 /* ---- Damaged frames ---- */
 
 @enum BLOSC2X_PART_*

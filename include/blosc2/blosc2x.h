@@ -126,6 +126,83 @@ int blosc2x_register_io_fetch(uint8_t id,
                               blosc2x_io_fetch fetch,
                               blosc2x_io_release release);
 
+/* ---- The automatic tuner ---- */
+
+enum {
+  /**
+   * Mode of the automatic tuner: the geometric mean of the speeds of compression and decompression
+   * counts.
+   */
+  BLOSC2X_TUNER_BALANCED = 0,
+  /** Mode of the automatic tuner: the speed of compression counts. */
+  BLOSC2X_TUNER_COMPRESSION = 1,
+  /** Mode of the automatic tuner: the speed of decompression counts. */
+  BLOSC2X_TUNER_DECOMPRESSION = 2,
+  /**
+   * The id of the automatic tuner, which chooses codec, level and filters by the data. It is the
+   * last id of the library's own tuners: C-Blosc2 numbers its own from 0.
+   */
+  BLOSC2X_TUNER_AUTO = 31
+};
+
+/**
+ * Parameters of the automatic tuner, which maximises `tradeoff * ln(ratio) + (1 - tradeoff) *
+ * ln(speed)`.
+ */
+typedef struct blosc2x_tuner_params {
+  /** `sizeof(blosc2x_tuner_params)`. Another size is an error. */
+  uint32_t size;
+  /** The speed that counts: `BLOSC2X_TUNER_BALANCED`, `_COMPRESSION` or `_DECOMPRESSION`. */
+  int32_t mode;
+  /** From 0 (speed) to 1 (ratio). */
+  double tradeoff;
+} blosc2x_tuner_params;
+
+/* ---- The automatic tuner ---- */
+
+/**
+ * Has contexts, super-chunks and arrays that are created with `cparams` choose codec, level and
+ * filters by the data: sets `cparams->tuner_id` to `BLOSC2X_TUNER_AUTO` and
+ * `cparams->tuner_params` to `params`. The library reads `*params` whenever it creates a context
+ * with `*cparams` or a copy of it, for example in `blosc2_create_cctx`, `blosc2_schunk_new` or
+ * `b2nd_empty`; `*params` must stay valid until then. The context keeps a copy.
+ *
+ * The choice depends on the content of the chunk and of earlier chunks of the context, not on
+ * time or threads. All releases of C-Blosc2 read the chunks: the tuner chooses from the built-in
+ * codecs, the levels 1 to 9, and the filters shuffle, bitshuffle and delta. A block size in
+ * `cparams` that is not 0 is kept. The tuner does not choose, and the parameters of `cparams` are
+ * used, if `cparams` has a codec that is not built in, a filter other than shuffle, bitshuffle
+ * and delta, a dictionary, a prefilter, or `instr_codec`.
+ *
+ * Returns 0; -12 if `cparams` or `params` is NULL, `params->size` is not
+ * `sizeof(blosc2x_tuner_params)`, the mode is unknown, or the tradeoff is not from 0 to 1.
+ * `*cparams` is unchanged then.
+ *
+ * Note: `*params` stays valid as long as contexts are created with the parameters.
+ */
+BLOSC_EXPORT
+int blosc2x_tuner_auto(blosc2_cparams *cparams,
+                       const blosc2x_tuner_params *params);
+
+/**
+ * Explains the choice of the automatic tuner with `params` for the `nbytes` bytes at `src`, items
+ * of `typesize` bytes (at least 1; more than 255 counts as 1, as in a chunk), as the first chunk
+ * of a context.
+ *
+ * Returns an object of JSON as a string, which the caller frees with `free()`; NULL after an
+ * error, whose text `blosc2x_last_error` returns: one of the parameters is NULL or out of range,
+ * or memory runs out. The object has the members `tradeoff`, `mode`, `nbytes`, `typesize`,
+ * `choice`, `candidates` (the choice, then nine others with the best predicted scores) and
+ * `features` (one object for each pipeline of filters). A candidate has `codec`, `clevel`,
+ * `filters`, and the predicted `ratio`, `compression_mb_s` and `decompression_mb_s`: millions of
+ * bytes per second of one thread on the machine that the model was fitted on.
+ */
+BLOSC_EXPORT
+char *blosc2x_tuner_explain(const void *src,
+                            int32_t nbytes,
+                            int32_t typesize,
+                            const blosc2x_tuner_params *params);
+
 /* ---- Damaged frames ---- */
 
 enum {

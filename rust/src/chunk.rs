@@ -342,7 +342,7 @@ pub fn compress(content: &[u8], params: &Params) -> Result<Chunk<'static>> {
 }
 
 /// Compresses `content`, less than 2 GiB, into a chunk that programs of Blosc 1 read: with one of its codecs, and one shuffle,
-/// bitshuffle, or no filter. Items of more than 255 bytes count as bytes.
+/// bitshuffle, or no filter. Items of more than 255 bytes count as bytes. [`Params::auto`] has no effect.
 ///
 /// ```
 /// use blosc2::{Chunk, Codec, Params};

@@ -67,6 +67,7 @@ mod content;
 mod damage;
 mod element;
 mod error;
+mod explanation;
 mod frame;
 mod grid;
 mod metalayers;
@@ -81,6 +82,7 @@ mod reader;
 #[cfg(feature = "remote")]
 pub mod remote;
 mod super_chunk;
+mod tradeoff;
 mod view;
 mod writer;
 
@@ -95,6 +97,7 @@ pub use damage::{
 };
 pub use element::Element;
 pub use error::{Error, ErrorKind, Result};
+pub use explanation::{Candidate, Explanation, PipelineFeatures};
 pub use frame::{FrameReader, FrameWriter};
 pub use metalayers::{Metalayers, MetalayersMut};
 #[cfg(any(feature = "ndarray", feature = "ndarray-0_16"))]
@@ -106,6 +109,7 @@ pub use prefetch::Prefetch;
 pub use ranges::{Axes, AxisRange, Ranges, Step, step};
 pub use reader::Reader;
 pub use super_chunk::{SuperChunk, SuperChunkInfo};
+pub use tradeoff::Tradeoff;
 pub use view::ArrayView;
 pub use writer::Writer;
 

@@ -1,6 +1,7 @@
 //! Parameters of compression.
 
 use crate::error::{Error, Result};
+use crate::tradeoff::Tradeoff;
 use blosc2_core::rust_api::params::{CompressSettings, check_codec};
 use std::fmt;
 use std::str::FromStr;
@@ -251,6 +252,8 @@ macro_rules! text_value {
 text_value!(Codec);
 #[cfg(feature = "serde")]
 text_value!(Filter);
+#[cfg(feature = "serde")]
+text_value!(Tradeoff);
 
 /// Whether a block is compressed as one stream for each byte of an item, after a shuffle.
 ///
@@ -306,6 +309,8 @@ pub struct Params {
     blocksize: usize,
     split: Split,
     dictionary: bool,
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    auto: Option<Tradeoff>,
 }
 
 impl Default for Params {
@@ -335,6 +340,7 @@ impl Params {
             blocksize: 0,
             split: Split::default(),
             dictionary: false,
+            auto: None,
         }
     }
 
@@ -479,6 +485,33 @@ impl Params {
         self
     }
 
+    /// Has the library choose codec, level and filters of each chunk by its content, in place of those that are set. The
+    /// choice depends on the content of the chunk and of earlier chunks only, and every release of C-Blosc2 reads the result.
+    /// Item size, block size and split mode are kept.
+    ///
+    /// The codec, level and filters that are set are used if they are such that the library cannot choose: with a
+    /// dictionary, a prefilter, a codec that is not one of the five of the format, or a filter other than
+    /// [`Filter::Shuffle`], [`Filter::Bitshuffle`] and [`Filter::Delta`].
+    ///
+    /// ```
+    /// use blosc2::{Params, SuperChunk, Tradeoff};
+    ///
+    /// let ramp: Vec<u8> = (0..50_000u32).flat_map(|n| (n * 7).to_ne_bytes()).collect();
+    /// let params = Params::new().typesize(4).auto(Tradeoff::new(1.0)?);
+    /// let mut schunk = SuperChunk::new(&params)?;
+    /// schunk.append(&ramp)?;
+    /// assert_eq!(schunk.decompress_chunk(0)?, ramp);
+    ///
+    /// let default = blosc2::compress(&ramp, &Params::new().typesize(4))?;
+    /// assert!(schunk.cbytes() < default.as_bytes().len() as u64);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
+    #[must_use]
+    pub fn auto(mut self, tradeoff: Tradeoff) -> Params {
+        self.auto = Some(tradeoff);
+        self
+    }
+
     /// Returns the codec.
     ///
     /// ```
@@ -571,6 +604,18 @@ impl Params {
         self.dictionary
     }
 
+    /// Returns the tradeoff by which the library chooses codec, level and filters; `None` if those that are set are used.
+    ///
+    /// ```
+    /// use blosc2::{Params, Tradeoff};
+    ///
+    /// assert_eq!(Params::new().get_auto(), None);
+    /// assert_eq!(Params::new().auto(Tradeoff::default()).get_auto(), Some(Tradeoff::default()));
+    /// ```
+    pub fn get_auto(&self) -> Option<Tradeoff> {
+        self.auto
+    }
+
     /// Returns the number of threads for the library.
     pub(crate) fn nthreads(&self) -> Result<i16> {
         nthreads(self.threads)
@@ -611,6 +656,7 @@ impl Params {
             },
             filters: [0; MAX_FILTERS],
             filters_meta: [0; MAX_FILTERS],
+            auto: self.auto.map(Tradeoff::tuning),
         };
         for (slot, filter) in (MAX_FILTERS - count..).zip(&self.filters) {
             (settings.filters[slot], settings.filters_meta[slot]) = filter.id_and_meta(self.typesize);
@@ -636,6 +682,7 @@ impl Params {
                 _ => Split::Compatible,
             },
             dictionary: settings.use_dict,
+            auto: None,
         }
     }
 }

@@ -150,6 +150,12 @@ fn parameters_are_values_of_serde() {
     metalayers.set_variable_value("params", &BTreeMap::from([("codec", "zstd")])).unwrap();
     let read = metalayers.get().variable_value("params").unwrap();
     assert_eq!(read, Some(Params::new().codec(Codec::Zstd)));
+    let auto = BTreeMap::from([("auto", "0.25:decomp")]);
+    metalayers.set_variable_value("params", &auto).unwrap();
+    let tuned = Params::new().auto(Tradeoff::new(0.25).unwrap().for_decompression());
+    assert_eq!(metalayers.get().variable_value("params").unwrap(), Some(tuned.clone()));
+    metalayers.set_variable_value("params", &tuned).unwrap();
+    assert_eq!(metalayers.get().variable_value("params").unwrap(), Some(tuned));
     metalayers.set_variable_value("params", &BTreeMap::from([("codec", "none")])).unwrap();
     let error = metalayers.get().variable_value::<Params>("params").unwrap_err();
     assert!(error.to_string().contains("expected blosclz"), "{error}");

@@ -64,11 +64,11 @@ const _: () = assert!(size_of::<blosc2x_damage>() == size_on_target(40, 40, 36))
 pub type blosc2x_report =
     Option<unsafe extern "C" fn(damage: *const blosc2x_damage, user_data: *mut c_void) -> c_int>;
 
-/// Parameters of the automatic tuner.
+/// Parameters of the automatic tuner, which maximises `tradeoff * ln(ratio) + (1 - tradeoff) * ln(speed)`.
 #[repr(C)]
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct blosc2x_tuner_params {
-    /// `sizeof(blosc2x_tuner_params)`. Later versions of the library may have more fields behind the present ones.
+    /// `sizeof(blosc2x_tuner_params)`. Another size is an error.
     pub size: u32,
     /// The speed that counts: `BLOSC2X_TUNER_BALANCED`, `_COMPRESSION` or `_DECOMPRESSION`.
     pub mode: i32,

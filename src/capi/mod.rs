@@ -22,6 +22,7 @@ pub mod b2nd_meta;
 pub mod b2nd_selection;
 pub mod blosc1;
 pub mod blosc2x;
+pub mod blosc2x_tuner;
 pub mod blosc2x_verify;
 pub mod chunk_info;
 pub mod context;

@@ -16,6 +16,7 @@ use super::head::ContextHeadCell;
 use super::params::{CallbackPointer, CompressParams, DecompressParams};
 use super::raw_box::RawBox;
 use super::tuner::{self, TunedContext};
+use super::tuner_selection;
 use crate::abi::{
     CBool, ContextHead, blosc2_context, blosc2_cparams, blosc2_dparams, blosc2_postfilter_params,
     blosc2_prefilter_params, blosc2_schunk,
@@ -160,7 +161,7 @@ impl Context {
             (n, _) => i16::try_from(n).unwrap_or(i16::MAX),
         };
         // SAFETY: by the contract of this function the parameters of the tuner are as the ABI requires.
-        let auto_tuner = unsafe { auto_tuning::tuner_for(cparams, &overridden) }?;
+        let auto_tuner = unsafe { tuner_selection::tuner_for(cparams, &overridden) }?;
         let preparams = match cparams.prefilter {
             // SAFETY: not NULL, and the ABI requires that it points at parameters in this case.
             Some(_) => Some(RawBox::new(unsafe { copy_filter_params(cparams.preparams) }?)?),

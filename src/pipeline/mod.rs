@@ -6,7 +6,7 @@
 //! | [`env_overrides`] | parameters set by environment variables |
 //! | [`context`], [`contextless`] | contexts; the functions without one |
 //! | [`head`], [`raw_box`] | the part of a context that C code accesses; memory that C code has pointers to |
-//! | [`tuner`], [`auto_tuner`] | the tuner hooks; the tuner that chooses by features of the data |
+//! | [`tuner`], [`auto_tuner`], [`tuner_selection`] | the tuner hooks; the tuner that chooses by features of the data; the contexts that have it |
 //! | [`params`] | the snapshot of parameters that a job works with |
 //! | [`container`] | the properties of a context's super-chunk that codecs and filters need |
 //! | [`block_size`] | block size and split decisions |
@@ -35,4 +35,5 @@ pub(crate) mod raw_box;
 pub(crate) mod scratch;
 pub(crate) mod shared_output;
 pub(crate) mod tuner;
+pub(crate) mod tuner_selection;
 pub(crate) mod workload;

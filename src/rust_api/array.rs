@@ -149,7 +149,8 @@ impl ArrayHandle {
             Fill::Uninit => SpecialValue::Uninit,
         };
         let storage = place.storage(&cparams, &dparams);
-        // SAFETY: the parameters have no pointers, except those of the back-end, which outlive the array.
+        // SAFETY: the parameters have no pointers, except that of the tuner, which is followed only in this call, and those
+        // of the back-end, which outlive the array.
         let mut inner = unsafe { Array::create(&settings.params(storage), special) }?;
         if let Fill::Value(value) = fill {
             if usize::try_from(typesize).ok() != Some(value.len()) {
@@ -224,8 +225,9 @@ impl ArrayHandle {
         let dparams = decompress_params(cparams.nthreads);
         let storage = place.storage(&cparams, &dparams);
         let to = place.destination(Some(&cparams), Some(&dparams));
-        // SAFETY: the parameters have no pointers (`cparams.schunk` has just been cleared), except those of the
-        // back-end, which outlive the copy: `params` is dropped after `inner`.
+        // SAFETY: the parameters have no pointers (`cparams.schunk` has just been cleared), except that of the tuner, which
+        // is followed only in this call, and those of the back-end, which outlive the copy: `params` is dropped after
+        // `inner`.
         let inner = unsafe { self.inner.copy(&settings.params(storage), &to) }?;
         inner.schunk()?.finish_creation()?;
         Ok(ArrayHandle { inner, params: place.params, _base: None })

@@ -58,7 +58,8 @@ impl ContextWithClosure {
             cparams.prefilter = Some(run_prefilter);
             cparams.preparams = &raw mut preparams;
         }
-        // SAFETY: the settings of this interface have no other pointers than these. The context copies `preparams`, whose
+        // SAFETY: the settings of this interface have no other pointers than these and that of the tuner, which is followed
+        // only in this call. The context copies `preparams`, whose
         // `user_data` points at the closure that lives as long as the context. `run_prefilter` uses only the buffers that
         // it is given.
         let context = unsafe { Context::for_compression(&cparams) }?;

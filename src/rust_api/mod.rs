@@ -5,6 +5,7 @@
 //! | module | owns |
 //! |---|---|
 //! | [`params`] | parameters of compression and decompression |
+//! | [`auto_tuner`] | the automatic tuner: its settings, and the explanation of its choice |
 //! | [`chunk`] | compressing and decompressing single chunks; the fields of a chunk's header |
 //! | [`plugins`] | codecs and filters of the program |
 //! | [`block_functions`] | prefilters and postfilters of the program |
@@ -14,6 +15,7 @@
 //! | [`stream`] | frames that are written to, and read from, any stream |
 
 pub mod array;
+pub mod auto_tuner;
 pub mod block_functions;
 pub mod check;
 pub mod chunk;

@@ -1,9 +1,14 @@
 //! Parameters of compression and decompression.
 
-use crate::abi::{BLOSC2_CPARAMS_DEFAULTS, BLOSC2_DPARAMS_DEFAULTS, blosc2_cparams, blosc2_dparams};
+use super::auto_tuner::AutoTuning;
+use crate::abi::{
+    BLOSC_STUNE, BLOSC2_CPARAMS_DEFAULTS, BLOSC2_DPARAMS_DEFAULTS, BLOSC2X_TUNER_AUTO, blosc2_cparams,
+    blosc2_dparams,
+};
 use crate::chunk::format::MAX_FILTERS;
 use crate::codec::BuiltInCodec;
 use crate::error::Result;
+use std::ptr;
 
 /// Parameters of compression, with the numbers of the format.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,6 +33,8 @@ pub struct CompressSettings {
     pub filters: [u8; MAX_FILTERS],
     /// One byte for each filter slot.
     pub filters_meta: [u8; MAX_FILTERS],
+    /// The automatic tuner, in place of codec, level and filters.
+    pub auto: Option<AutoTuning>,
 }
 
 impl Default for CompressSettings {
@@ -37,6 +44,7 @@ impl Default for CompressSettings {
 }
 
 impl CompressSettings {
+    /// Returns the parameters for C. `tuner_params` points into `self`: creating a context reads it, and no other function does.
     pub(super) fn to_c(&self) -> blosc2_cparams {
         blosc2_cparams {
             compcode: self.compcode,
@@ -49,6 +57,8 @@ impl CompressSettings {
             splitmode: self.splitmode,
             filters: self.filters,
             filters_meta: self.filters_meta,
+            tuner_id: self.auto.map_or(BLOSC_STUNE, |_| BLOSC2X_TUNER_AUTO),
+            tuner_params: self.auto.as_ref().map_or(ptr::null_mut(), AutoTuning::tuner_params),
             ..BLOSC2_CPARAMS_DEFAULTS
         }
     }
@@ -65,6 +75,7 @@ impl CompressSettings {
             splitmode: cparams.splitmode,
             filters: cparams.filters,
             filters_meta: cparams.filters_meta,
+            auto: None,
         }
     }
 }

@@ -173,7 +173,8 @@ impl SuperChunkHandle {
     ) -> Result<SuperChunkHandle> {
         let place = CheckedStorage::new(place)?;
         let (cparams, dparams) = (settings.to_c(), decompress_params(nthreads));
-        // SAFETY: the parameters have no pointers, except those of the back-end, which outlive the super-chunk.
+        // SAFETY: the parameters have no pointers, except that of the tuner, which is followed only in this call, and those
+        // of the back-end, which outlive the super-chunk.
         let inner = unsafe { schunk::SuperChunk::create(&place.storage(&cparams, &dparams)) }?;
         inner.finish_creation()?;
         Ok(SuperChunkHandle { inner, params: place.params })
@@ -210,8 +211,8 @@ impl SuperChunkHandle {
     ) -> Result<SuperChunkHandle> {
         let place = CheckedStorage::new(place)?;
         let cparams = settings.map(CompressSettings::to_c);
-        // SAFETY: the parameters have no pointers, except those of the back-end, which outlive the copy: `params` is
-        // dropped after `inner`.
+        // SAFETY: the parameters have no pointers, except that of the tuner, which is followed only in this call, and those
+        // of the back-end, which outlive the copy: `params` is dropped after `inner`.
         let inner = unsafe { self.inner.copy(&place.destination(cparams.as_ref(), None)) }?;
         inner.finish_creation()?;
         Ok(SuperChunkHandle { inner, params: place.params })

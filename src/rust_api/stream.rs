@@ -147,6 +147,7 @@ impl Directory {
             splitmode: i32::from(header.splitmode),
             filters: header.filters,
             filters_meta: header.filters_meta,
+            auto: None,
         }
     }
 

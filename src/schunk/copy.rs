@@ -7,7 +7,7 @@ use super::metalayers::decompress_content;
 use super::rules::Counters;
 use super::storage::Storage;
 use super::{OwnedSuperChunk, SuperChunk};
-use crate::abi::{BLOSC2_CPARAMS_DEFAULTS, blosc2_cparams, blosc2_dparams, blosc2_io};
+use crate::abi::{BLOSC2_CPARAMS_DEFAULTS, BLOSC2X_TUNER_AUTO, blosc2_cparams, blosc2_dparams, blosc2_io};
 use crate::chunk::format::flag2;
 use crate::chunk::{ChunkHeader, ParsedChunk};
 use crate::error::{ErrorKind, Result, err, to_kind};
@@ -94,6 +94,7 @@ impl SuperChunk {
             && blocksize == own.blocksize
             && cparams.filters == own.filters
             && cparams.filters_meta == own.filters_meta
+            && cparams.tuner_id != BLOSC2X_TUNER_AUTO
             && !has_prefilter
             && !has_postfilter)
     }

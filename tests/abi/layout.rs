@@ -337,6 +337,7 @@ fn extensions_are_those_of_their_table() {
     let mut lines = structs! {
         blosc2x_damage { part, cause, nchunk, offset, length, message }
         blosc2x_io_range { urlpath, start, stop }
+        blosc2x_tuner_params { size, mode, tradeoff }
         blosc2x_verify_options { size, nthreads, offset }
     };
     lines.extend(values![
@@ -351,6 +352,10 @@ fn extensions_are_those_of_their_table() {
         BLOSC2X_PART_CHUNK,
         BLOSC2X_PART_FILE,
         BLOSC2X_PART_OTHER_DATA,
+        BLOSC2X_TUNER_BALANCED,
+        BLOSC2X_TUNER_COMPRESSION,
+        BLOSC2X_TUNER_DECOMPRESSION,
+        BLOSC2X_TUNER_AUTO,
     ]);
     assert_equals_table(EXTENSIONS_TABLE, lines, "src/abi");
     let printed = lines_printed_with(&root().join("include"), "extensions", &[WITH_EXTENSIONS.into()]);

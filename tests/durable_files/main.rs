@@ -2,6 +2,7 @@
 //!
 //! - `readers`: processes that read a frame while another process commits 200 changes a second to it. Without a lock
 //!   every open succeeds, and every result is a committed state.
+//! - `auto_tuned`: releases of C-Blosc2 read frames whose parameters the automatic tuner has chosen.
 //! - `releases`: releases of C-Blosc2 read and change the frames, also frames whose writer was killed; this library
 //!   changes the results again.
 //! - `growth`: sizes of files after many appends and updates, before and after the frame is closed.
@@ -19,6 +20,7 @@
 
 #![cfg(target_os = "linux")]
 
+mod auto_tuned;
 mod checksums;
 mod creation;
 mod defaults;

@@ -18,7 +18,7 @@ use crate::support::library::{path_of_ours, path_of_reference};
 const PROGRAMS: [&str; 5] = ["chunk_api", "chunk_callbacks", "blosc1_program", "threads", "schunk"];
 
 /// The programs that use extensions, which the reference does not have.
-const EXTENSION_PROGRAMS: [&str; 2] = ["last_error", "io_fetch"];
+const EXTENSION_PROGRAMS: [&str; 3] = ["last_error", "io_fetch", "tuner_auto"];
 
 /// Time limit for a program; longer runs count as a hang.
 const TIME_LIMIT: Duration = Duration::from_secs(300);

@@ -3,6 +3,7 @@
 #![allow(dead_code)]
 
 pub mod array;
+pub mod auto_tuner;
 #[cfg(unix)]
 pub mod blosc1_reference;
 pub mod byte_messages;

@@ -2,7 +2,7 @@
 
 use crate::error::Failure;
 use crate::size::Size;
-use blosc2::{Codec, Filter, Params, Split};
+use blosc2::{Codec, Filter, Params, Split, Tradeoff};
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::{Args, ValueEnum};
 
@@ -30,6 +30,13 @@ pub(crate) struct CompressionArguments {
         long, env = "BLOSC_SHUFFLE", hide_env_values = true, value_delimiter = ',', value_parser = filters()
     )]
     pub filters: Option<Vec<FilterArgument>>,
+    /// Choose codec, level and filters of each chunk by its content: a number from 0 (speed) to 1 (ratio), 0.5 without one. With
+    /// `:comp` or `:decomp` behind it, only the speed of compression or decompression counts
+    #[arg(
+        long, value_name = "TRADEOFF", num_args = 0..=1, require_equals = true, default_missing_value = "0.5",
+        value_parser = tradeoff, conflicts_with_all = ["codec", "level", "filters", "dict"]
+    )]
+    pub auto: Option<Tradeoff>,
     /// Size of a block in bytes, for example 64K [default: 512K for zstd up to level 8, otherwise chosen by codec and level]
     #[arg(long, value_name = "SIZE")]
     pub blocksize: Option<Size>,
@@ -112,9 +119,23 @@ pub(crate) fn parse_filter(text: &str) -> Result<FilterArgument, String> {
     text.parse().map(|filter| FilterArgument(Some(filter))).map_err(|error: blosc2::Error| error.to_string())
 }
 
+/// Reads a tradeoff of the automatic tuner.
+pub(crate) fn tradeoff(text: &str) -> Result<Tradeoff, String> {
+    text.parse().map_err(|error: blosc2::Error| error.to_string())
+}
+
 impl CompressionArguments {
     /// Returns the parameters for items of `typesize` bytes; those that are not given have the defaults of the command.
     pub(crate) fn params(&self, typesize: usize, threads: usize) -> Params {
+        let params = self.fixed_params(typesize, threads);
+        match self.auto {
+            Some(tradeoff) => params.auto(tradeoff),
+            None => params,
+        }
+    }
+
+    /// Returns the same parameters without `--auto`, so that sizes of compressed content can be compared.
+    pub(crate) fn fixed_params(&self, typesize: usize, threads: usize) -> Params {
         let default = if typesize > 1 { vec![Filter::Shuffle] } else { Vec::new() };
         let codec = self.codec.unwrap_or(Codec::Zstd);
         let filters =
@@ -161,6 +182,11 @@ impl CompressionArguments {
         if let Some(filters) = &self.filters {
             params = params.filters(filters.iter().filter_map(|filter| filter.0));
         }
+        if let Some(tradeoff) = self.auto {
+            // In place of a dictionary, and of lossy filters, which have changed the content already.
+            params = params.codec(Codec::Zstd).codec_meta(0).filters([]).dictionary(false).blocksize(0);
+            params = params.auto(tradeoff);
+        }
         if let Some(size) = self.blocksize {
             params = params.blocksize(size.0);
         }
@@ -178,6 +204,8 @@ impl CompressionArguments {
 pub(crate) fn with_default_blocksize(params: Params) -> Params {
     // At level 9, the library chooses a larger size; dictionaries are for small blocks.
     let is_zstd = params.get_codec() == Codec::Zstd && params.get_level() < 9 && !params.get_dictionary();
+    // The tuner predicts sizes for the block sizes that the library chooses.
+    let is_zstd = is_zstd && params.get_auto().is_none();
     if is_zstd && params.get_blocksize() == 0 { params.blocksize(ZSTD_BLOCKSIZE) } else { params }
 }
 

@@ -8,6 +8,7 @@ const TEXTS: [(&str, &str); 14] = [
   blosc2 info data.b2nd
   blosc2 info --stats --json data.b2nd
   blosc2 info --tree directory store.b2z
+  blosc2 info --why=0.9 data.b2nd
   blosc2 info --requests s3://bucket/data.b2nd
 
 Exit codes: 0, success; 1, a file or a part of it cannot be read; 2, invalid arguments",
@@ -17,6 +18,7 @@ Exit codes: 0, success; 1, a file or a part of it cannot be read; 2, invalid arg
         "Examples:
   blosc2 compress data.npy
   blosc2 compress -c lz4 -l 9 -t 4 --rm data.f32
+  blosc2 compress --auto=0.9 data.f32
   blosc2 compress -r --dry-run directory
   tar cf - directory | blosc2 compress - -o directory.tar.b2frame
   blosc2 compress data.f32 -o s3://bucket/data.f32.b2frame

@@ -142,8 +142,9 @@ impl Compression<'_> {
                 (vec![begin.clone()], Box::new(Cursor::new(begin).chain(stream)))
             }
         };
-        let item_size =
-            ItemSize::of_samples(&samples, limit, |typesize| self.arguments.compression.params(typesize, 1));
+        let item_size = ItemSize::of_samples(&samples, limit, |typesize| {
+            self.arguments.compression.fixed_params(typesize, 1)
+        });
         Ok((item_size.with_path(input.name())?, stream))
     }
 

@@ -10,6 +10,7 @@ mod stats;
 mod subject;
 mod text;
 mod tree;
+mod why;
 
 use crate::args::InfoArguments;
 use crate::error::Failure;
@@ -82,6 +83,9 @@ fn report_unreadable(description: &Description<'_>, path: &Path, terminal: &Term
     }
     if let Some(error) = description.stats.as_ref().and_then(|stats| stats.error.as_ref()) {
         report(error);
+    }
+    if let Some(Err(error)) = &description.why {
+        report(&format!("chunk 0: {error}"));
     }
     for metalayer in &description.metalayers {
         if let Some(error) = &metalayer.error {

@@ -23,3 +23,13 @@ pub const BLOSC2X_PART_CHUNK: i32 = 6;
 pub const BLOSC2X_PART_FILE: i32 = 7;
 /// Data behind the frame in its file: another frame, or other parts of an archive. They are no damage, and not counted.
 pub const BLOSC2X_PART_OTHER_DATA: i32 = 8;
+
+/// Mode of the automatic tuner: the geometric mean of the speeds of compression and decompression counts.
+pub const BLOSC2X_TUNER_BALANCED: i32 = 0;
+/// Mode of the automatic tuner: the speed of compression counts.
+pub const BLOSC2X_TUNER_COMPRESSION: i32 = 1;
+/// Mode of the automatic tuner: the speed of decompression counts.
+pub const BLOSC2X_TUNER_DECOMPRESSION: i32 = 2;
+/// The id of the automatic tuner, which chooses codec, level and filters by the data. It is the last id of the library's own
+/// tuners: C-Blosc2 numbers its own from 0.
+pub const BLOSC2X_TUNER_AUTO: i32 = 31;

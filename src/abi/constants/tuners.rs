@@ -2,9 +2,6 @@
 
 /// The library's own tuner.
 pub const BLOSC_STUNE: i32 = 0;
-/// The tuner of this library that chooses codec, level and filters by the data (`blosc2x.h`). The last id of the library's own
-/// tuners: C-Blosc2 numbers its own from 0.
-pub const BLOSC2X_TUNER_AUTO: i32 = 31;
 /// One more than the highest id of the library's own tuners.
 pub const BLOSC_LAST_TUNER: i32 = 1;
 /// Highest id of the globally registered tuners; a historical value.

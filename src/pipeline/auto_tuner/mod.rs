@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub(crate) mod chains;
+pub(crate) mod explain;
 pub(crate) mod features;
 pub(crate) mod model;
 mod sample;
@@ -60,7 +61,10 @@ impl Analysis {
 
     /// Returns the candidates of `models`.
     pub fn candidates<'a>(&'a self, models: &'a [LevelModel]) -> impl Iterator<Item = Candidate> + 'a {
-        let is_built = |model: &&LevelModel| BuiltInCodec::from_compcode(i32::from(model.compcode)).is_some();
+        let is_built = |model: &&LevelModel| {
+            let codec = BuiltInCodec::from_compcode(i32::from(model.compcode));
+            codec.is_some_and(|codec| codec.check_is_built().is_ok())
+        };
         let by_chain = FilterChain::CHOICES.into_iter().zip(&self.features);
         by_chain.filter_map(|(chain, features)| Some((chain, features.as_ref()?))).flat_map(
             move |(chain, features)| {

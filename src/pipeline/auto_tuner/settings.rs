@@ -1,6 +1,8 @@
 //! What the automatic tuner optimises.
 
-use crate::abi::blosc2x_tuner_params;
+use crate::abi::{
+    BLOSC2X_TUNER_BALANCED, BLOSC2X_TUNER_COMPRESSION, BLOSC2X_TUNER_DECOMPRESSION, blosc2x_tuner_params,
+};
 use crate::error::{Result, ensure, err};
 
 /// The speed that counts.
@@ -18,7 +20,7 @@ pub enum Mode {
 /// What the automatic tuner optimises: `tradeoff * ln(ratio) + (1 - tradeoff) * ln(speed)`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
-    tradeoff: f32,
+    tradeoff: f64,
     mode: Mode,
 }
 
@@ -33,27 +35,19 @@ impl Settings {
             InvalidParam,
             "the tradeoff of the automatic tuner is {tradeoff}, expected 0 (speed) to 1 (ratio)"
         );
-        Ok(Settings { tradeoff: tradeoff as f32, mode })
+        // `-0.0` becomes 0.
+        Ok(Settings { tradeoff: tradeoff.abs(), mode })
     }
 
     /// Returns the settings of a program.
     ///
     /// # Errors
-    /// `InvalidParam` for NULL, another size of the struct, an unknown mode, or a tradeoff that is out of range.
-    pub(crate) fn from_params(params: Option<&blosc2x_tuner_params>) -> Result<Settings> {
-        let params =
-            params.ok_or_else(|| err!(InvalidParam, "the parameters of the automatic tuner are NULL"))?;
-        let size = size_of::<blosc2x_tuner_params>();
-        ensure!(
-            params.size as usize == size,
-            InvalidParam,
-            "the parameters of the automatic tuner have `size` {}, expected {size}",
-            params.size
-        );
+    /// `InvalidParam` for an unknown mode, or a tradeoff that is out of range.
+    pub(crate) fn from_params(params: &blosc2x_tuner_params) -> Result<Settings> {
         let mode = match params.mode {
-            0 => Mode::Balanced,
-            1 => Mode::Compression,
-            2 => Mode::Decompression,
+            BLOSC2X_TUNER_BALANCED => Mode::Balanced,
+            BLOSC2X_TUNER_COMPRESSION => Mode::Compression,
+            BLOSC2X_TUNER_DECOMPRESSION => Mode::Decompression,
             mode => {
                 return Err(err!(
                     InvalidParam,
@@ -62,6 +56,34 @@ impl Settings {
             }
         };
         Settings::new(params.tradeoff, mode)
+    }
+
+    /// Returns the settings as a program passes them.
+    pub(crate) fn to_params(self) -> blosc2x_tuner_params {
+        blosc2x_tuner_params {
+            size: size_of::<blosc2x_tuner_params>() as u32,
+            mode: match self.mode {
+                Mode::Balanced => BLOSC2X_TUNER_BALANCED,
+                Mode::Compression => BLOSC2X_TUNER_COMPRESSION,
+                Mode::Decompression => BLOSC2X_TUNER_DECOMPRESSION,
+            },
+            tradeoff: self.tradeoff,
+        }
+    }
+
+    /// Returns the same tradeoff for another speed.
+    pub(crate) fn with_mode(self, mode: Mode) -> Settings {
+        Settings { mode, ..self }
+    }
+
+    /// Returns the tradeoff, from 0 (speed) to 1 (ratio).
+    pub fn tradeoff(&self) -> f64 {
+        self.tradeoff
+    }
+
+    /// Returns the speed that counts.
+    pub fn mode(&self) -> Mode {
+        self.mode
     }
 
     /// Reads `TRADEOFF` or `TRADEOFF:MODE`, where the mode is `balanced`, `comp` or `decomp`.
@@ -94,6 +116,7 @@ impl Settings {
             Mode::Compression => compress_time,
             Mode::Decompression => decompress_time,
         };
-        -self.tradeoff * size - (1.0 - self.tradeoff) * time
+        let tradeoff = self.tradeoff as f32;
+        -tradeoff * size - (1.0 - tradeoff) * time
     }
 }

@@ -39,8 +39,9 @@ const RUST_LAYERS: &[&[&str]] = &[
     &["options", "view"],
     &["array", "reader", "writer"],
     &["super_chunk", "frame"],
-    &["chunk", "content", "damage", "metalayers", "plugins"],
+    &["chunk", "content", "damage", "explanation", "metalayers", "plugins"],
     &["params", "prefetch", "ranges", "element"],
+    &["tradeoff"],
     &["error"],
 ];
 

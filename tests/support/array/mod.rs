@@ -10,8 +10,10 @@ use std::ptr;
 
 use blosc2::abi::{
     CBool, b2nd_array_t, blosc2_cparams, blosc2_dparams, blosc2_io, blosc2_metalayer, blosc2_storage,
+    blosc2x_tuner_params,
 };
 
+use super::auto_tuner::auto_tuned;
 use super::calls::{Params, dparams};
 use super::library::Library;
 use super::super_chunk::functions::SchunkPtr as RawSuperChunk;
@@ -25,6 +27,8 @@ pub struct ArraySpec {
     pub chunkshape: Vec<i32>,
     pub blockshape: Vec<i32>,
     pub params: Params,
+    /// The parameters of the automatic tuner, if it chooses.
+    pub auto: Option<&'static blosc2x_tuner_params>,
     /// Number of threads for decompression.
     pub dthreads: i16,
     pub dtype: Option<CString>,
@@ -43,6 +47,7 @@ impl ArraySpec {
             chunkshape: chunkshape.to_vec(),
             blockshape: blockshape.to_vec(),
             params: Params { typesize, ..Params::default() },
+            auto: None,
             dthreads: 1,
             dtype: None,
             dtype_format: 0,
@@ -114,7 +119,10 @@ impl ArrayContext {
         let functions = Functions::of(library);
         let mut borrowed = Box::new(ContextData {
             path: c_path(&spec.path),
-            cparams: spec.params.cparams(),
+            cparams: match spec.auto {
+                Some(tuner) => auto_tuned(&spec.params, tuner),
+                None => spec.params.cparams(),
+            },
             dparams: dparams(spec.dthreads),
             io,
             names: spec.metalayers.clone(),

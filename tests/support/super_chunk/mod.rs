@@ -9,7 +9,7 @@ use std::ffi::CString;
 use std::path::Path;
 use std::ptr;
 
-use blosc2::abi::{CBool, blosc2_io, blosc2_stdio_params, blosc2_storage};
+use blosc2::abi::{CBool, blosc2_cparams, blosc2_io, blosc2_stdio_params, blosc2_storage};
 
 use super::calls::{BytesResult, Params, dparams, len32, with_destination};
 use super::library::{Context, Library};
@@ -68,7 +68,18 @@ impl SuperChunk {
         params: &Params,
         io: Option<&blosc2_io>,
     ) -> Option<SuperChunk> {
-        let (mut cparams, mut dparams) = (params.cparams(), dparams(1));
+        SuperChunk::try_create_with(library, store, path, params.cparams(), io)
+    }
+
+    /// Does the same with parameters for C, whose pointers are NULL or valid as long as the super-chunk.
+    pub fn try_create_with(
+        library: &'static Library,
+        store: Store,
+        path: &Path,
+        mut cparams: blosc2_cparams,
+        io: Option<&blosc2_io>,
+    ) -> Option<SuperChunk> {
+        let mut dparams = dparams(1);
         let path = c_path(path);
         let mut storage = blosc2_storage {
             contiguous: CBool::from(store.is_contiguous()),
@@ -388,7 +399,16 @@ impl SuperChunk {
 
     /// Copies to another store; without `params` the copy has the parameters of the source.
     pub fn copy_to(&self, store: Store, path: &Path, params: Option<&Params>) -> Option<SuperChunk> {
-        let mut cparams = params.map(Params::cparams);
+        self.copy_to_with(store, path, params.map(Params::cparams))
+    }
+
+    /// Does the same with parameters for C, whose pointers are NULL or valid as long as the copy.
+    pub fn copy_to_with(
+        &self,
+        store: Store,
+        path: &Path,
+        mut cparams: Option<blosc2_cparams>,
+    ) -> Option<SuperChunk> {
         let path = c_path(path);
         let mut storage = blosc2_storage {
             contiguous: CBool::from(store.is_contiguous()),

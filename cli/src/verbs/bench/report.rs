@@ -6,6 +6,7 @@ use crate::args::{BenchArguments, Target};
 use crate::error::Failure;
 use crate::results::Results;
 use crate::size::{count, with_unit};
+use blosc2::Tradeoff;
 use serde::{Serialize, Serializer};
 
 /// The rate at which the compressed bytes are transferred, for the balanced row, in MB/s.
@@ -43,7 +44,7 @@ pub(super) struct Report {
 /// A row that is the best one in some way.
 #[derive(Serialize)]
 pub(super) struct Recommended {
-    /// `smallest`, `fastest to read`, `fastest to write` or `balanced`.
+    /// `smallest`, `fastest to read`, `fastest to write`, `balanced` or `auto`: what `--auto` takes for the first chunk.
     pub name: &'static str,
     /// The number of the row, from 0.
     pub row: usize,
@@ -94,7 +95,8 @@ impl Report {
             Target::Balanced => total_seconds(row),
         };
         rows.sort_by(|a, b| cost(a).total_cmp(&cost(b)));
-        let recommended = recommend(&rows, sample.chunksize);
+        let mut recommended = recommend(&rows, sample.chunksize);
+        recommended.extend(automatic(&rows, sample));
         Report {
             file: arguments.file.display().to_string(),
             content_bytes: sample.content_bytes,
@@ -157,6 +159,7 @@ impl Report {
         results.line(format_args!(
             "balanced: the shortest time to compress, transfer at {TRANSFER_RATE} MB/s, and decompress"
         ))?;
+        results.line("auto: the choice of --auto for the first chunk, if it is in the table")?;
         if self.unmeasured > 0 {
             results.line(format_args!(
                 "{} not measured in {}: see --seconds",
@@ -202,16 +205,35 @@ fn recommend(rows: &[Row], chunksize: usize) -> Vec<Recommended> {
     all.into_iter().flatten().collect()
 }
 
+/// Returns the row of the parameters that `--auto` takes for the first chunk, if they were measured.
+fn automatic(rows: &[Row], sample: &Sample) -> Option<Recommended> {
+    let explanation = Tradeoff::default().explain(sample.chunks.first()?, sample.typesize).ok()?;
+    let choice = explanation.choice?;
+    let is_choice = |row: &Row| {
+        let cell = row.cell;
+        (cell.codec, cell.level) == (choice.codec, choice.level)
+            && cell.filter.iter().eq(&choice.filters)
+            && cell.typesize == sample.typesize
+    };
+    let row = rows.iter().position(is_choice)?;
+    let options = format!("--auto --typesize {}{}", sample.typesize, chunksize_option(sample.chunksize));
+    Some(Recommended { name: "auto", row, options })
+}
+
+/// Returns the option for the size of a chunk, after a space; empty for the default.
+fn chunksize_option(chunksize: usize) -> String {
+    if chunksize == DEFAULT_CHUNKSIZE { String::new() } else { format!(" --chunksize {chunksize}") }
+}
+
 /// Returns the options of `blosc2 compress` for a row.
 fn options(row: &Row, chunksize: usize) -> String {
     let cell = row.cell;
     let filter = cell.filter_name();
-    let mut options = format!(
-        "--codec {} --level {} --filters {filter} --typesize {}",
-        cell.codec, cell.level, cell.typesize
-    );
-    if chunksize != DEFAULT_CHUNKSIZE {
-        options.push_str(&format!(" --chunksize {chunksize}"));
-    }
-    options
+    format!(
+        "--codec {} --level {} --filters {filter} --typesize {}{}",
+        cell.codec,
+        cell.level,
+        cell.typesize,
+        chunksize_option(chunksize)
+    )
 }

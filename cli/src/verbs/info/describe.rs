@@ -4,11 +4,12 @@ use super::chunks::{ChunkCounts, ChunkList};
 use super::metalayer::{self, ContentForm, Metalayer};
 use super::stats::FileStats;
 use super::subject::{Subject, SubjectContent};
+use super::why::Why;
 use crate::args::InfoArguments;
 use crate::damage::OtherData;
 use crate::output::with_final_names;
 use crate::terminal::Terminal;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 /// What a file is: the element of the JSON array. Values that a file does not have are null.
 #[derive(Serialize)]
@@ -55,6 +56,9 @@ pub(super) struct Description<'a> {
     pub metalayers: Vec<Metalayer>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stats: Option<FileStats>,
+    /// With `--why`: what the automatic tuner would choose; `Err` has the text of an error.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "why_to_json")]
+    pub why: Option<Result<Why, String>>,
     /// With `--chunks`: all chunks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub chunk_list: Option<ChunkList<'a>>,
@@ -111,9 +115,15 @@ impl Description<'_> {
             chunks,
             metalayers,
             stats: arguments.stats.then(|| FileStats::read(subject, terminal)),
+            why: arguments.why.map(|tradeoff| Why::new(subject, tradeoff)),
             chunk_list: arguments.chunks.then_some(ChunkList(subject)),
         }
     }
+}
+
+/// Writes an explanation; null if there is an error, which is printed for the file.
+fn why_to_json<S: Serializer>(why: &Option<Result<Why, String>>, to: S) -> Result<S::Ok, S::Error> {
+    why.as_ref().and_then(|why| why.as_ref().ok()).serialize(to)
 }
 
 /// How the content is compressed.

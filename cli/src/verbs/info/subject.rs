@@ -68,6 +68,18 @@ impl Subject {
         }
     }
 
+    /// Returns the content of the first chunk.
+    pub(super) fn decompress_first_chunk(&self) -> blosc2::Result<Vec<u8>> {
+        match &self.content {
+            SubjectContent::Frame(schunk, _) => schunk.decompress_chunk(0),
+            SubjectContent::Chunk(info) => {
+                let mut chunk = Vec::new();
+                Bytes::open(&self.path)?.take(info.cbytes as u64).read_to_end(&mut chunk)?;
+                blosc2::decompress(&chunk)
+            }
+        }
+    }
+
     /// Returns `array`, `super-chunk`, `lazy expression` or `chunk`.
     pub(super) fn type_name(&self) -> &'static str {
         match &self.content {

@@ -29,6 +29,9 @@ pub(super) fn print(description: &Description<'_>, results: &mut Results) -> Res
             results.line(format_args!("  {line}"))?;
         }
     }
+    if let Some(Ok(why)) = &description.why {
+        why.print(results)?;
+    }
     if let Some(list) = &description.chunk_list {
         results.line(format_args!(
             "  {:>8} {:>12} {:>12} {:>9}  kind",
