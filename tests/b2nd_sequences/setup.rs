@@ -75,6 +75,7 @@ impl Setup {
             chunkshape: narrow(chunk),
             blockshape: narrow(block),
             params: draw_params(random, typesize),
+            auto: None,
             dthreads: *random.pick(&[1, 1, 2]),
             dtype: draw_dtype(random),
             dtype_format: *random.pick(&[0, 0, 0, 1, 127]),

@@ -375,7 +375,7 @@ fn invalid_variable_is_reported_once_and_ignored() {
     {
         let path = directory.join(&n.to_string());
         let mut file =
-            std::fs::File::options().create(true).read(true).write(true).open(path).expect("a file");
+            std::fs::File::options().create_new(true).read(true).write(true).open(path).expect("a file");
         let mut child = test_again(test_name!(contexts_are_created_several_times));
         child.env("BLOSC2_AUTO", value).env("BLOSC_TRACE", "1").env(EXPECTED, "1");
         child.stderr(file.try_clone().expect("a handle")).stdout(std::process::Stdio::null());
