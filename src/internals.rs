@@ -22,9 +22,9 @@ pub mod auto_tuner {
     pub use crate::pipeline::auto_tuner::chains::FilterChain;
     pub use crate::pipeline::auto_tuner::features::NFEATURES;
     pub use crate::pipeline::auto_tuner::model::MODELS;
-    pub use crate::pipeline::auto_tuner::settings::{Mode, Settings};
+    pub use crate::pipeline::auto_tuner::settings::{Settings, SpeedMode};
     pub use crate::pipeline::auto_tuner::trees::{DEPTH, LEAF_UNIT, LevelModel, NOUTPUTS, Prediction, Tree};
-    pub use crate::pipeline::auto_tuner::{Analysis, AutoTuner, Candidate};
+    pub use crate::pipeline::auto_tuner::{Analysis, AutoTuner, CodecChoice};
 }
 
 /// The worker pool.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use blosc2::internals::auto_tuner::{Analysis, FilterChain, LevelModel, Mode, Settings};
+use blosc2::internals::auto_tuner::{Analysis, FilterChain, LevelModel, Settings, SpeedMode};
 
 use crate::data::DataSet;
 use crate::table::{Cost, Setting, Table};
@@ -10,10 +10,10 @@ use crate::table::{Cost, Setting, Table};
 /// BloscLZ at level 5 with shuffle.
 const DEFAULTS: [Setting; 2] = [(1, 0, 5), (0, 0, 5)];
 
-const MODES: [(Mode, &str); 3] = [
-    (Mode::Compression, "compression"),
-    (Mode::Decompression, "decompression"),
-    (Mode::Balanced, "balanced"),
+const MODES: [(SpeedMode, &str); 3] = [
+    (SpeedMode::Compression, "compression"),
+    (SpeedMode::Decompression, "decompression"),
+    (SpeedMode::Balanced, "balanced"),
 ];
 
 fn score(settings: &Settings, cost: &Cost) -> f64 {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use blosc2::internals::auto_tuner::{AutoTuner, Mode, Settings};
+use blosc2::internals::auto_tuner::{AutoTuner, Settings, SpeedMode};
 
 use crate::calls::Params;
 use crate::cell::CODECS;
@@ -33,7 +33,7 @@ pub fn run(seed: u64, sets: Range<u64>) {
     let mut sums: BTreeMap<&str, Sum> = BTreeMap::new();
     for index in sets {
         let set = DataSet::draw_series(seed, index, CHUNKS);
-        let settings = Settings::new([0.0, 0.25, 0.5, 0.75][index as usize % 4], Mode::Compression);
+        let settings = Settings::new([0.0, 0.25, 0.5, 0.75][index as usize % 4], SpeedMode::Compression);
         let mut tuner = AutoTuner::new(settings.expect("a tradeoff"));
         let mut out = vec![0; set.chunks[0].len() + 32];
         let mut choices = Vec::new();

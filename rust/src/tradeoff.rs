@@ -1,7 +1,7 @@
 //! The settings of the automatic tuner.
 
 use crate::error::{Error, Result};
-use blosc2_core::rust_api::auto_tuner::{AutoTuning, Mode};
+use blosc2_core::rust_api::auto_tuner::{AutoTuning, SpeedMode};
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::str::FromStr;
@@ -40,10 +40,10 @@ impl Tradeoff {
     /// # Errors
     /// `InvalidParam` for another number.
     pub fn new(tradeoff: f64) -> Result<Tradeoff> {
-        Tradeoff::with_mode(tradeoff, Mode::Balanced)
+        Tradeoff::with_mode(tradeoff, SpeedMode::Balanced)
     }
 
-    fn with_mode(tradeoff: f64, mode: Mode) -> Result<Tradeoff> {
+    fn with_mode(tradeoff: f64, mode: SpeedMode) -> Result<Tradeoff> {
         Ok(Tradeoff(AutoTuning::new(tradeoff, mode)?))
     }
 
@@ -57,7 +57,7 @@ impl Tradeoff {
     /// ```
     #[must_use]
     pub fn for_compression(self) -> Tradeoff {
-        Tradeoff(self.0.with_mode(Mode::Compression))
+        Tradeoff(self.0.with_mode(SpeedMode::Compression))
     }
 
     /// Has the speed of decompression count, and that of compression not.
@@ -73,7 +73,7 @@ impl Tradeoff {
     /// ```
     #[must_use]
     pub fn for_decompression(self) -> Tradeoff {
-        Tradeoff(self.0.with_mode(Mode::Decompression))
+        Tradeoff(self.0.with_mode(SpeedMode::Decompression))
     }
 
     /// Returns the number, from 0 to 1.
@@ -108,9 +108,9 @@ impl Hash for Tradeoff {
 impl fmt::Display for Tradeoff {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mode = match self.0.mode() {
-            Mode::Balanced => "",
-            Mode::Compression => ":comp",
-            Mode::Decompression => ":decomp",
+            SpeedMode::Balanced => "",
+            SpeedMode::Compression => ":comp",
+            SpeedMode::Decompression => ":decomp",
         };
         write!(f, "{}{mode}", self.value())
     }

@@ -1,7 +1,7 @@
 //! The automatic tuner: its settings as parameters, and the explanation of its choice.
 
 pub use crate::pipeline::auto_tuner::explain::{ExplainedCandidate, ExplainedFeatures, Explanation};
-pub use crate::pipeline::auto_tuner::settings::Mode;
+pub use crate::pipeline::auto_tuner::settings::SpeedMode;
 
 use crate::abi::blosc2x_tuner_params;
 use crate::error::{Result, ensure};
@@ -34,7 +34,7 @@ impl Eq for AutoTuning {}
 
 impl AutoTuning {
     /// Returns settings for a tradeoff from 0 (speed) to 1 (ratio).
-    pub fn new(tradeoff: f64, mode: Mode) -> Result<AutoTuning> {
+    pub fn new(tradeoff: f64, mode: SpeedMode) -> Result<AutoTuning> {
         Settings::new(tradeoff, mode).map(AutoTuning::from)
     }
 
@@ -45,7 +45,7 @@ impl AutoTuning {
 
     /// Returns the same tradeoff for another speed.
     #[must_use]
-    pub fn with_mode(&self, mode: Mode) -> AutoTuning {
+    pub fn with_mode(&self, mode: SpeedMode) -> AutoTuning {
         self.settings.with_mode(mode).into()
     }
 
@@ -55,7 +55,7 @@ impl AutoTuning {
     }
 
     /// Returns the speed that counts.
-    pub fn mode(&self) -> Mode {
+    pub fn mode(&self) -> SpeedMode {
         self.settings.mode()
     }
 

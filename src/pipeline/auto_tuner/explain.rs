@@ -2,9 +2,9 @@
 
 use super::chains::FilterChain;
 use super::features::{NFEATURES, PROBES};
-use super::settings::{Mode, Settings};
+use super::settings::{Settings, SpeedMode};
 use super::trees::Prediction;
-use super::{Analysis, Candidate, model};
+use super::{Analysis, CodecChoice, model};
 use crate::chunk::format::{MAX_FILTERS, filter_id};
 use crate::codec::BuiltInCodec;
 use std::borrow::Cow;
@@ -58,7 +58,7 @@ pub struct ExplainedCandidate {
 }
 
 impl ExplainedCandidate {
-    fn new(candidate: &Candidate) -> ExplainedCandidate {
+    fn new(candidate: &CodecChoice) -> ExplainedCandidate {
         let prediction = &candidate.prediction;
         let speed = |time: f32| 1000.0 * f64::from(-time).exp();
         ExplainedCandidate {
@@ -101,11 +101,11 @@ pub struct Explanation {
 /// Explains the choice of a new tuner for `content`, items of `typesize` bytes (at least 1), with an automatic block size.
 pub(crate) fn explain(content: &[u8], typesize: usize, settings: Settings) -> Explanation {
     let mut analysis = Analysis::new(content, typesize, 0);
-    let score = |candidate: &Candidate| {
+    let score = |candidate: &CodecChoice| {
         let Prediction { size, compress_time, decompress_time } = candidate.prediction;
         settings.score(size, compress_time, decompress_time)
     };
-    let mut candidates: Vec<Candidate> = analysis.candidates(&model::MODELS).collect();
+    let mut candidates: Vec<CodecChoice> = analysis.candidates(&model::MODELS).collect();
     // A stable sort, so that of equal candidates the first one, which the tuner prefers, remains the first.
     candidates.sort_by(|a, b| score(b).total_cmp(&score(a)));
     let features = *analysis.features();
@@ -139,9 +139,9 @@ impl Explanation {
 
     fn write_json(&self, json: &mut String) -> fmt::Result {
         let mode = match self.settings.mode() {
-            Mode::Balanced => "balanced",
-            Mode::Compression => "comp",
-            Mode::Decompression => "decomp",
+            SpeedMode::Balanced => "balanced",
+            SpeedMode::Compression => "comp",
+            SpeedMode::Decompression => "decomp",
         };
         write!(json, r#"{{"tradeoff":{},"mode":"{mode}","#, self.settings.tradeoff())?;
         write!(json, r#""nbytes":{},"typesize":{},"choice":"#, self.nbytes, self.typesize)?;
@@ -216,7 +216,7 @@ mod tests {
     #[test]
     fn candidates_are_the_choice_and_sorted_ones() {
         for tradeoff in [0.0, 0.5, 1.0] {
-            let settings = Settings::new(tradeoff, Mode::Balanced).unwrap();
+            let settings = Settings::new(tradeoff, SpeedMode::Balanced).unwrap();
             let explanation = explain(&ramp(), 4, settings);
             let choice = explanation.choice.expect("a choice");
             assert_eq!(explanation.candidates.len(), NCANDIDATES);
@@ -236,7 +236,7 @@ mod tests {
 
     #[test]
     fn each_pipeline_has_all_features() {
-        let settings = Settings::new(0.5, Mode::Balanced).unwrap();
+        let settings = Settings::new(0.5, SpeedMode::Balanced).unwrap();
         assert_eq!(explain(&ramp(), 4, settings).features.len(), 3);
         // Shuffle is of no use for bytes.
         let of_bytes = explain(&ramp(), 1, settings).features;
@@ -246,7 +246,7 @@ mod tests {
 
     #[test]
     fn contents_of_any_length_are_explained_with_numbers() {
-        let settings = Settings::new(1.0, Mode::Decompression).unwrap();
+        let settings = Settings::new(1.0, SpeedMode::Decompression).unwrap();
         for len in [0, 1, 7, 100, 4099] {
             for typesize in [1, 2, 255, 5000] {
                 let json = explain(&vec![7; len], typesize, settings).to_json();

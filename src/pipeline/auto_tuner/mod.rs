@@ -17,7 +17,7 @@ pub(crate) mod trees;
 use crate::codec::BuiltInCodec;
 use chains::FilterChain;
 use features::{NFEATURES, PROBES};
-use sample::Sample;
+use sample::ChunkSample;
 use settings::Settings;
 use signature::{Signature, SignatureRange};
 use trees::{LevelModel, Prediction};
@@ -29,7 +29,7 @@ const LARGEST_BLOCK: usize = 1 << 20;
 
 /// A sample of a chunk, and its features for each pipeline of [`FilterChain::CHOICES`]; `None` for pipelines that are of no use.
 pub struct Analysis {
-    sample: Sample,
+    sample: ChunkSample,
     features: [Option<[f32; NFEATURES]>; 3],
     /// Whether delta encodes whole items, and one block of the largest automatic size holds the content.
     can_use_delta: bool,
@@ -39,7 +39,7 @@ impl Analysis {
     /// Analyses `content`, items of `typesize` bytes (at least 1). `blocksize` is the block size in bytes that the caller has
     /// requested, or 0.
     pub fn new(content: &[u8], typesize: usize, blocksize: usize) -> Analysis {
-        let mut sample = Sample::new(content, typesize);
+        let mut sample = ChunkSample::new(content, typesize);
         let mut filtered = Vec::new();
         let features = std::array::from_fn(|number| {
             let chain = FilterChain::CHOICES[number];
@@ -60,7 +60,7 @@ impl Analysis {
     }
 
     /// Returns the candidates of `models`.
-    pub fn candidates<'a>(&'a self, models: &'a [LevelModel]) -> impl Iterator<Item = Candidate> + 'a {
+    pub fn candidates<'a>(&'a self, models: &'a [LevelModel]) -> impl Iterator<Item = CodecChoice> + 'a {
         let is_built = |model: &&LevelModel| {
             let codec = BuiltInCodec::from_compcode(i32::from(model.compcode));
             codec.is_some_and(|codec| codec.check_is_built().is_ok())
@@ -70,14 +70,14 @@ impl Analysis {
             move |(chain, features)| {
                 models.iter().filter(is_built).map(move |model| {
                     let LevelModel { compcode, clevel, .. } = *model;
-                    Candidate { chain, compcode, clevel, prediction: model.predict(features) }
+                    CodecChoice { chain, compcode, clevel, prediction: model.predict(features) }
                 })
             },
         )
     }
 
     /// Returns the candidate of `models` with the best predicted score; `None` for a build without codecs.
-    pub fn choose(&mut self, models: &[LevelModel], settings: &Settings) -> Option<Candidate> {
+    pub fn choose(&mut self, models: &[LevelModel], settings: &Settings) -> Option<CodecChoice> {
         let best = best_of(self.candidates(models), settings)?;
         let code = (best.compcode, best.clevel);
         if PROBES.contains(&code) {
@@ -85,8 +85,8 @@ impl Analysis {
         }
         // The sizes of the sample tell the pipelines of a slow codec apart better than predictions. Its times hardly depend on
         // delta, and a sample of blocks without a predecessor has the same deltas as a chunk of one block.
-        let is_same = |other: &Candidate| (other.compcode, other.clevel) == code;
-        let mut same: Vec<Candidate> = self.candidates(models).filter(is_same).collect();
+        let is_same = |other: &CodecChoice| (other.compcode, other.clevel) == code;
+        let mut same: Vec<CodecChoice> = self.candidates(models).filter(is_same).collect();
         if code == DELTA_SETTING && self.can_use_delta {
             same.extend_from_within(..);
             let count = same.len() / 2;
@@ -94,15 +94,15 @@ impl Analysis {
         }
         let tried = same.into_iter().map(|candidate| {
             let size = self.sample.log_size(candidate.chain, candidate.compcode, candidate.clevel);
-            Candidate { prediction: Prediction { size, ..candidate.prediction }, ..candidate }
+            CodecChoice { prediction: Prediction { size, ..candidate.prediction }, ..candidate }
         });
         best_of(tried, settings)
     }
 }
 
 /// Returns the candidate with the best score; the first one of equals.
-fn best_of(candidates: impl Iterator<Item = Candidate>, settings: &Settings) -> Option<Candidate> {
-    let score = |candidate: &Candidate| {
+fn best_of(candidates: impl Iterator<Item = CodecChoice>, settings: &Settings) -> Option<CodecChoice> {
+    let score = |candidate: &CodecChoice| {
         let Prediction { size, compress_time, decompress_time } = candidate.prediction;
         settings.score(size, compress_time, decompress_time)
     };
@@ -111,7 +111,7 @@ fn best_of(candidates: impl Iterator<Item = Candidate>, settings: &Settings) -> 
 
 /// Codec, level and filters, with the predicted size and times.
 #[derive(Clone, Copy, Debug)]
-pub struct Candidate {
+pub struct CodecChoice {
     /// The pipeline.
     pub chain: FilterChain,
     /// Codec id.
@@ -122,8 +122,8 @@ pub struct Candidate {
     pub prediction: Prediction,
 }
 
-impl Candidate {
-    fn is_same_choice(&self, other: &Candidate) -> bool {
+impl CodecChoice {
+    fn is_same_choice(&self, other: &CodecChoice) -> bool {
         (self.chain, self.compcode, self.clevel) == (other.chain, other.compcode, other.clevel)
     }
 }
@@ -145,7 +145,7 @@ pub struct AutoTuner {
 /// A choice that was made.
 struct Kept {
     range: SignatureRange,
-    candidate: Candidate,
+    candidate: CodecChoice,
     /// Bytes that were compressed since the last analysis.
     nbytes: usize,
 }
@@ -154,7 +154,7 @@ impl Kept {
     /// Returns the number of bytes whose compression takes so long that another analysis takes no more than its share: by the
     /// predicted time, so that the choice depends on no clock.
     fn interval(&self) -> usize {
-        let Candidate { compcode, clevel, prediction, .. } = self.candidate;
+        let CodecChoice { compcode, clevel, prediction, .. } = self.candidate;
         // A codec that is not a probe compresses the sample once for each pipeline.
         let tried =
             if PROBES.contains(&(compcode, clevel)) { 0 } else { MAX_TRIALS * sample::MAX_SAMPLE_LEN };
@@ -170,7 +170,7 @@ impl AutoTuner {
 
     /// Returns the choice for `content`, items of `typesize` bytes (at least 1), which depends on this content and those of
     /// earlier calls only. `blocksize` is the block size in bytes that the caller has requested, or 0.
-    pub fn choose(&mut self, content: &[u8], typesize: usize, blocksize: usize) -> Option<Candidate> {
+    pub fn choose(&mut self, content: &[u8], typesize: usize, blocksize: usize) -> Option<CodecChoice> {
         let signature = Signature::new(content, typesize);
         if let Some(kept) = &mut self.kept
             && kept.candidate.chain.is_useful(typesize, content.len())

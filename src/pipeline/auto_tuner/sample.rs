@@ -10,17 +10,17 @@ pub(super) const MAX_SAMPLE_LEN: usize = 32 << 10;
 /// The number of pieces of a sample, at equal distances in the chunk.
 const PIECES: usize = 4;
 /// Pieces of a chunk, one after the other.
-pub(super) struct Sample {
+pub(super) struct ChunkSample {
     typesize: usize,
     bytes: Vec<u8>,
     /// Memory for a compressed sample.
     compressed: Vec<u8>,
 }
 
-impl Sample {
+impl ChunkSample {
     /// Takes a sample of `content`, in whole items of `typesize` bytes (at least 1).
-    pub(super) fn new(content: &[u8], typesize: usize) -> Sample {
-        let mut sample = Sample { typesize, bytes: Vec::new(), compressed: Vec::new() };
+    pub(super) fn new(content: &[u8], typesize: usize) -> ChunkSample {
+        let mut sample = ChunkSample { typesize, bytes: Vec::new(), compressed: Vec::new() };
         // Whole groups of 8 items, because bitshuffle leaves others as they are.
         let group = 8 * typesize;
         let piece_len =

@@ -7,7 +7,7 @@ use crate::error::{Result, ensure, err};
 
 /// The speed that counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Mode {
+pub enum SpeedMode {
     /// The geometric mean of both speeds.
     #[default]
     Balanced,
@@ -21,7 +21,7 @@ pub enum Mode {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
     tradeoff: f64,
-    mode: Mode,
+    mode: SpeedMode,
 }
 
 impl Settings {
@@ -29,7 +29,7 @@ impl Settings {
     ///
     /// # Errors
     /// `InvalidParam` for another tradeoff.
-    pub fn new(tradeoff: f64, mode: Mode) -> Result<Settings> {
+    pub fn new(tradeoff: f64, mode: SpeedMode) -> Result<Settings> {
         ensure!(
             (0.0..=1.0).contains(&tradeoff),
             InvalidParam,
@@ -45,9 +45,9 @@ impl Settings {
     /// `InvalidParam` for an unknown mode, or a tradeoff that is out of range.
     pub(crate) fn from_params(params: &blosc2x_tuner_params) -> Result<Settings> {
         let mode = match params.mode {
-            BLOSC2X_TUNER_BALANCED => Mode::Balanced,
-            BLOSC2X_TUNER_COMPRESSION => Mode::Compression,
-            BLOSC2X_TUNER_DECOMPRESSION => Mode::Decompression,
+            BLOSC2X_TUNER_BALANCED => SpeedMode::Balanced,
+            BLOSC2X_TUNER_COMPRESSION => SpeedMode::Compression,
+            BLOSC2X_TUNER_DECOMPRESSION => SpeedMode::Decompression,
             mode => {
                 return Err(err!(
                     InvalidParam,
@@ -63,16 +63,16 @@ impl Settings {
         blosc2x_tuner_params {
             size: size_of::<blosc2x_tuner_params>() as u32,
             mode: match self.mode {
-                Mode::Balanced => BLOSC2X_TUNER_BALANCED,
-                Mode::Compression => BLOSC2X_TUNER_COMPRESSION,
-                Mode::Decompression => BLOSC2X_TUNER_DECOMPRESSION,
+                SpeedMode::Balanced => BLOSC2X_TUNER_BALANCED,
+                SpeedMode::Compression => BLOSC2X_TUNER_COMPRESSION,
+                SpeedMode::Decompression => BLOSC2X_TUNER_DECOMPRESSION,
             },
             tradeoff: self.tradeoff,
         }
     }
 
     /// Returns the same tradeoff for another speed.
-    pub(crate) fn with_mode(self, mode: Mode) -> Settings {
+    pub(crate) fn with_mode(self, mode: SpeedMode) -> Settings {
         Settings { mode, ..self }
     }
 
@@ -82,7 +82,7 @@ impl Settings {
     }
 
     /// Returns the speed that counts.
-    pub fn mode(&self) -> Mode {
+    pub fn mode(&self) -> SpeedMode {
         self.mode
     }
 
@@ -93,9 +93,9 @@ impl Settings {
     pub fn parse(text: &str) -> Result<Settings> {
         let (number, mode) = text.split_once(':').unwrap_or((text, "balanced"));
         let mode = match mode {
-            "balanced" => Mode::Balanced,
-            "comp" => Mode::Compression,
-            "decomp" => Mode::Decompression,
+            "balanced" => SpeedMode::Balanced,
+            "comp" => SpeedMode::Compression,
+            "decomp" => SpeedMode::Decompression,
             _ => {
                 return Err(err!(
                     InvalidParam,
@@ -112,9 +112,9 @@ impl Settings {
     /// and decompression per byte.
     pub fn score(&self, size: f32, compress_time: f32, decompress_time: f32) -> f32 {
         let time = match self.mode {
-            Mode::Balanced => (compress_time + decompress_time) / 2.0,
-            Mode::Compression => compress_time,
-            Mode::Decompression => decompress_time,
+            SpeedMode::Balanced => (compress_time + decompress_time) / 2.0,
+            SpeedMode::Compression => compress_time,
+            SpeedMode::Decompression => decompress_time,
         };
         let tradeoff = self.tradeoff as f32;
         -tradeoff * size - (1.0 - tradeoff) * time
