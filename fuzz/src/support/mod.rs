@@ -8,6 +8,8 @@ pub mod library;
 
 #[path = "../../../tests/support/array/mod.rs"]
 pub mod array;
+#[path = "../../../tests/support/auto_tuner.rs"]
+pub mod auto_tuner;
 #[path = "../../../tests/support/calls.rs"]
 pub mod calls;
 #[path = "../../../tests/support/data.rs"]
