@@ -154,14 +154,14 @@ impl Context {
             filters: cparams.filters,
             ..CompressParams::default()
         };
-        env_overrides::apply_to_new_context(&mut overridden)?;
+        let auto = env_overrides::apply_to_new_context(&mut overridden)?;
         let nthreads = match (overridden.nthreads, cparams.nthreads) {
             // Not overridden: keeps the value of `cparams`, since callers may read it back.
             (1, given) if given <= 0 => given,
             (n, _) => i16::try_from(n).unwrap_or(i16::MAX),
         };
         // SAFETY: by the contract of this function the parameters of the tuner are as the ABI requires.
-        let auto_tuner = unsafe { tuner_selection::tuner_for(cparams, &overridden) }?;
+        let auto_tuner = unsafe { tuner_selection::tuner_for(cparams, &overridden, auto) }?;
         let preparams = match cparams.prefilter {
             // SAFETY: not NULL, and the ABI requires that it points at parameters in this case.
             Some(_) => Some(RawBox::new(unsafe { copy_filter_params(cparams.preparams) }?)?),

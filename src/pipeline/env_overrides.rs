@@ -105,10 +105,11 @@ fn var_at_least(name: &CStr, least: i32) -> Option<i32> {
     Some(value)
 }
 
-/// Applies the environment to the parameters of a new compression context.
-pub(crate) fn apply_to_new_context(params: &mut CompressParams) -> Result<()> {
-    if !may_have(b"BLOSC_") || ARE_IGNORED.load(Relaxed) {
-        return Ok(());
+/// Applies the environment to the parameters of a new compression context. Returns what it sets for the automatic tuner.
+pub(crate) fn apply_to_new_context(params: &mut CompressParams) -> Result<Option<Settings>> {
+    // The variables begin with `BLOSC_` and `BLOSC2_`: one pass finds that none is set.
+    if !may_have(b"BLOSC") || ARE_IGNORED.load(Relaxed) {
+        return Ok(None);
     }
     params.typesize = var_at_least(c"BLOSC_TYPESIZE", 1).unwrap_or(params.typesize);
     params.clevel = var_at_least(c"BLOSC_CLEVEL", 0).unwrap_or(params.clevel);
@@ -133,16 +134,13 @@ pub(crate) fn apply_to_new_context(params: &mut CompressParams) -> Result<()> {
         params.nthreads = usize::from(nthreads.unsigned_abs());
     }
     params.splitmode = read_splitmode().unwrap_or(params.splitmode);
-    Ok(())
+    Ok(auto_tuner_settings())
 }
 
 /// Returns what the variable `BLOSC2_AUTO` sets for the automatic tuner. An invalid value is ignored, with a warning the first
 /// time.
-pub(crate) fn auto_tuner_settings() -> Option<Settings> {
+fn auto_tuner_settings() -> Option<Settings> {
     static HAS_WARNED: AtomicBool = AtomicBool::new(false);
-    if !may_have(b"BLOSC2_AUTO=") || ARE_IGNORED.load(Relaxed) {
-        return None;
-    }
     let value = var(c"BLOSC2_AUTO")?;
     match Settings::parse(&value.to_string_lossy()) {
         Ok(settings) => Some(settings),

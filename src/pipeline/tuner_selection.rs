@@ -2,7 +2,6 @@
 
 use super::auto_tuner::AutoTuner;
 use super::auto_tuner::settings::Settings;
-use super::env_overrides;
 use super::params::CompressParams;
 use crate::abi::{BLOSC_BLOSCLZ, BLOSC_ZSTD, BLOSC2X_TUNER_AUTO, blosc2_cparams, blosc2x_tuner_params};
 use crate::chunk::format::filter_id;
@@ -11,8 +10,8 @@ use crate::error::{Result, ensure};
 use std::cell::RefCell;
 use std::mem::offset_of;
 
-/// Returns the automatic tuner for a new context: by the parameters, or by the environment variable `BLOSC2_AUTO` for a program
-/// that uses the default codec. Parameters that the tuner cannot choose, such as lossy filters, switch it off.
+/// Returns the automatic tuner for a new context: by the parameters, or with the settings `of_environment` for a program that
+/// uses the default codec. Parameters that the tuner cannot choose, such as lossy filters, switch it off.
 ///
 /// # Safety
 /// If `tuner_id` is that of the automatic tuner, `tuner_params` obeys the contract of [`settings_at`].
@@ -22,14 +21,13 @@ use std::mem::offset_of;
 pub(crate) unsafe fn tuner_for(
     cparams: &blosc2_cparams,
     overridden: &CompressParams,
+    of_environment: Option<Settings>,
 ) -> Result<Option<RefCell<AutoTuner>>> {
     let settings = if cparams.tuner_id == BLOSC2X_TUNER_AUTO {
         // SAFETY: the contract of this function.
         Some(unsafe { settings_at(cparams.tuner_params.cast()) }?)
-    } else if cparams.tuner_id <= 0 && is_default_codec(cparams, overridden) {
-        env_overrides::auto_tuner_settings()
     } else {
-        None
+        of_environment.filter(|_| cparams.tuner_id <= 0 && is_default_codec(cparams, overridden))
     };
     let is_replaced = |&id: &u8| id <= filter_id::DELTA;
     let can_choose = cparams.prefilter.is_none()
