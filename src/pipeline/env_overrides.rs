@@ -107,10 +107,17 @@ fn var_at_least(name: &CStr, least: i32) -> Option<i32> {
 
 /// Applies the environment to the parameters of a new compression context. Returns what it sets for the automatic tuner.
 pub(crate) fn apply_to_new_context(params: &mut CompressParams) -> Result<Option<Settings>> {
-    // The variables begin with `BLOSC_` and `BLOSC2_`: one pass finds that none is set.
+    // One pass finds that no variable of either kind is set.
     if !may_have(b"BLOSC") || ARE_IGNORED.load(Relaxed) {
         return Ok(None);
     }
+    if may_have(b"BLOSC_") {
+        override_params(params)?;
+    }
+    Ok(auto_tuner_settings())
+}
+
+fn override_params(params: &mut CompressParams) -> Result<()> {
     params.typesize = var_at_least(c"BLOSC_TYPESIZE", 1).unwrap_or(params.typesize);
     params.clevel = var_at_least(c"BLOSC_CLEVEL", 0).unwrap_or(params.clevel);
     match read_shuffle() {
@@ -134,7 +141,7 @@ pub(crate) fn apply_to_new_context(params: &mut CompressParams) -> Result<Option
         params.nthreads = usize::from(nthreads.unsigned_abs());
     }
     params.splitmode = read_splitmode().unwrap_or(params.splitmode);
-    Ok(auto_tuner_settings())
+    Ok(())
 }
 
 /// Returns what the variable `BLOSC2_AUTO` sets for the automatic tuner. An invalid value is ignored, with a warning the first
