@@ -58,10 +58,8 @@ impl ContextWithClosure {
             cparams.prefilter = Some(run_prefilter);
             cparams.preparams = &raw mut preparams;
         }
-        // SAFETY: the settings of this interface have no other pointers than these and that of the tuner, which is followed
-        // only in this call. The context copies `preparams`, whose
-        // `user_data` points at the closure that lives as long as the context. `run_prefilter` uses only the buffers that
-        // it is given.
+        // SAFETY: the only pointers are that of the tuner, which is read in this call only, and `preparams`, which the context
+        // copies: its `user_data` is the closure, which lives as long as the context. `run_prefilter` uses only its buffers.
         let context = unsafe { Context::for_compression(&cparams) }?;
         Ok(ContextWithClosure { context, closure })
     }
