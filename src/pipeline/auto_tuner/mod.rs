@@ -193,3 +193,33 @@ impl AutoTuner {
         Some(choice)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::settings::SpeedMode;
+    use super::*;
+
+    const LEN: usize = 1 << 18;
+
+    fn new_tuner() -> AutoTuner {
+        AutoTuner::new(Settings::new(0.5, SpeedMode::Balanced).unwrap())
+    }
+
+    #[test]
+    fn other_content_is_analysed_after_the_interval() {
+        let zeros = vec![0; LEN];
+        let counters: Vec<u8> =
+            (0..LEN as u32 / 4).flat_map(|i| (i.wrapping_mul(2_654_435_761) >> 12).to_le_bytes()).collect();
+        let mut tuner = new_tuner();
+        let first = tuner.choose(&zeros, 4, 0).unwrap();
+        let other = new_tuner().choose(&counters, 4, 0).unwrap();
+        assert!(!first.is_same_choice(&other), "{first:?}");
+        let interval = tuner.kept.as_ref().unwrap().interval();
+        assert!(interval > 2 * LEN, "{interval} bytes");
+        let ncalls = interval.div_ceil(LEN);
+        for ncall in 1..ncalls {
+            assert!(tuner.choose(&counters, 4, 0).unwrap().is_same_choice(&first), "call {ncall}");
+        }
+        assert!(tuner.choose(&counters, 4, 0).unwrap().is_same_choice(&other));
+    }
+}
