@@ -19,18 +19,9 @@ for package in nibabel==5.3.2 matplotlib==3.9.2; do
     "$python" -m pip -q --disable-pip-version-check download --no-deps --only-binary=:all: -d "$work" "$package"
 done
 
-"$python" - "$work" "$root/reference/bench-data" <<'END'
-import ast, gzip, io, pathlib, struct, sys, zipfile
-
-wheels, out = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
-out.mkdir(parents=True, exist_ok=True)
-LEAST = 64 * 1024  # smaller arrays say little
-
-
-def save(name, typesize, data):
-    if len(data) >= LEAST and 1 <= typesize <= 255:
-        (out / f"{name}.t{typesize}.bin").write_bytes(data)
-        print(f"{name}: {len(data)} bytes, items of {typesize}")
+PYTHONPATH=$root/scripts/shared PYTHONDONTWRITEBYTECODE=1 "$python" - "$work" "$root/reference/bench-data" <<'END'
+import ast, gzip, io, pathlib, struct, zipfile
+from raw_files import packages, save
 
 
 def nifti(name, data):
@@ -52,7 +43,7 @@ def npy(name, data):
     save(name, len(items) // max(nitems, 1), items)
 
 
-for wheel in sorted(wheels.glob("*.whl")):
+for wheel in sorted(packages.glob("*.whl")):
     with zipfile.ZipFile(wheel) as archive:
         for entry in archive.namelist():
             path = pathlib.PurePosixPath(entry)
