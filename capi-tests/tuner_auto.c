@@ -97,6 +97,51 @@ static void super_chunk_has_the_content(void) {
   blosc2_schunk_free(schunk);
 }
 
+/* Returns the format of the codec in the flags of the first chunk: 0 for BloscLZ, 4 for Zstandard. */
+static int codec_format(blosc2_schunk *schunk) {
+  uint8_t *chunk = NULL;
+  bool needs_free = false;
+  CHECK(blosc2_schunk_get_chunk(schunk, 0, &chunk, &needs_free) > 0);
+  int format = chunk[BLOSC2_CHUNK_FLAGS] >> 5;
+  if (needs_free) free(chunk);
+  return format;
+}
+
+/* A frame of a super-chunk with separate chunks has the parameters that the program has set, as a contiguous one, and the
+   same chunks. A copy with parameters has chunks that are compressed with them. */
+static void copies_have_the_parameters_of_the_program(void) {
+  static const blosc2x_tuner_params smallest = {sizeof smallest, BLOSC2X_TUNER_BALANCED, 1.0};
+  blosc2_cparams plain = BLOSC2_CPARAMS_DEFAULTS, tuned;
+  plain.typesize = 4;
+  tuned = plain;
+  CHECK_EQ(blosc2x_tuner_auto(&tuned, &smallest), 0);
+  blosc2_storage storage = {.cparams = &tuned};
+  blosc2_schunk *schunk = blosc2_schunk_new(&storage);
+  CHECK(schunk != NULL);
+  CHECK_EQ(blosc2_schunk_append_buffer(schunk, items, sizeof items), 1);
+  CHECK_EQ(codec_format(schunk), 4);
+
+  uint8_t *frame = NULL;
+  bool needs_free = false;
+  int64_t length = blosc2_schunk_to_buffer(schunk, &frame, &needs_free);
+  CHECK(length > 0 && needs_free);
+  blosc2_schunk *opened = blosc2_schunk_from_buffer(frame, length, false);
+  CHECK(opened != NULL);
+  CHECK_EQ(opened->compcode, BLOSC_BLOSCLZ);
+  CHECK_EQ(opened->clevel, plain.clevel);
+  CHECK_BYTES(opened->filters, plain.filters, sizeof plain.filters);
+  CHECK_EQ(codec_format(opened), 4);
+  blosc2_schunk_free(opened);
+  free(frame);
+
+  storage.cparams = &plain;
+  blosc2_schunk *copy = blosc2_schunk_copy(schunk, &storage);
+  CHECK(copy != NULL);
+  CHECK_EQ(codec_format(copy), 0);
+  blosc2_schunk_free(copy);
+  blosc2_schunk_free(schunk);
+}
+
 static void explanation_names_the_choice(void) {
   char *text = blosc2x_tuner_explain(items, sizeof items, 4, &BALANCED);
   CHECK(text != NULL);
@@ -121,6 +166,7 @@ int main(int argc, char **argv) {
   RUN(invalid_parameters_are_rejected);
   RUN(contexts_have_copies_of_the_parameters);
   RUN(super_chunk_has_the_content);
+  RUN(copies_have_the_parameters_of_the_program);
   RUN(explanation_names_the_choice);
   blosc2_destroy();
   return 0;

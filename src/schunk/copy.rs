@@ -19,6 +19,7 @@ use crate::io::{Backend, OpenMode, WriteUnit, paths, replacement};
 use crate::malloc::MallocVec;
 use crate::trace;
 use std::ffi::{CStr, CString};
+use std::ptr;
 
 #[derive(Clone, Copy, Default)]
 pub(crate) struct CopyDestination<'a> {
@@ -58,10 +59,14 @@ pub(crate) struct FrameBytes {
 }
 
 impl SuperChunk {
-    /// Returns the default parameters of a copy: those of the context, without pointers to objects of the program.
+    /// Returns the default parameters of a copy: those of the context, without pointers to objects of the program. With
+    /// the automatic tuner they are those that the program has set, as in the header of the original.
     fn default_copy_cparams(&self) -> Result<blosc2_cparams> {
         let typesize = self.typesize();
         let cctx = self.cctx()?;
+        if let Some(blocksize) = cctx.requested_blocksize_with_auto_tuner() {
+            return Ok(blosc2_cparams { nthreads: 0, schunk: ptr::null_mut(), blocksize, ..self.cparams() });
+        }
         let head = cctx.head();
         Ok(blosc2_cparams {
             compcode: head.compcode() as u8,
@@ -115,7 +120,9 @@ impl SuperChunk {
         for (name, content) in self.copy_metalayers(MetalayerKind::Fixed)? {
             copy.meta_add(&fallible::c_string(&[&name])?, &content)?;
         }
-        let verbatim = self.can_copy_chunks(cparams)? || from.flags2 & flag2::VL_BLOCKS != 0;
+        // Chunks of the automatic tuner have other parameters than those that the program has set.
+        let may_differ = to.cparams.is_some() && self.cctx()?.requested_blocksize_with_auto_tuner().is_some();
+        let verbatim = !may_differ && self.can_copy_chunks(cparams)? || from.flags2 & flag2::VL_BLOCKS != 0;
         copy.without_array_check(|| {
             (0..from.nchunks).try_for_each(|nchunk| {
                 if verbatim {

@@ -5,6 +5,12 @@ use super::Context;
 use crate::chunk::format::MAX_FILTERS;
 
 impl Context {
+    /// Returns the block size in bytes that the caller has requested, 0 for an automatic one, if the context has the
+    /// automatic tuner: the head has what was chosen for the last chunk.
+    pub(crate) fn requested_blocksize_with_auto_tuner(&self) -> Option<i32> {
+        self.auto_tuner.as_ref().map(|_| self.requested_blocksize)
+    }
+
     /// Has the automatic tuner, if there is one, choose codec, level and filters for `content`. The block size becomes the one
     /// that the caller has requested, or an automatic one.
     pub(super) fn tune_automatically(&self, content: &[u8]) {
