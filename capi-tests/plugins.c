@@ -107,13 +107,18 @@ static int tune(int tuner, const char *path) {
   if (schunk == NULL) return 1;
   uint8_t *bytes = image(2), *decoded = calloc(ROWS * COLUMNS, 2);
   int32_t length = ROWS * COLUMNS * 2;
-  int wrong = 0;
+  int wrong = 0, codecs[4];
   for (int chunk = 0; chunk < 4; chunk++) {
     int64_t nchunks = blosc2_schunk_append_buffer(schunk, bytes, length);
     int nbytes = blosc2_schunk_decompress_chunk(schunk, chunk, decoded, length);
     printf("append: %lld, decompress: %d\n", (long long)nchunks, nbytes);
     wrong |= nbytes != length || memcmp(bytes, decoded, (size_t)length) != 0;
+    uint8_t *stored = NULL;
+    bool needs_free = false;
+    codecs[chunk] = blosc2_schunk_get_chunk(schunk, chunk, &stored, &needs_free) < 0 ? -1 : stored[2] >> 5;
+    if (needs_free) free(stored);
   }
+  printf("codecs: %d %d %d %d\n", codecs[0], codecs[1], codecs[2], codecs[3]);
   printf("data: %s, compressed: %s\n", wrong ? "different" : "equal", schunk->cbytes < schunk->nbytes ? "yes" : "no");
   blosc2_schunk_free(schunk);
   free(decoded);

@@ -12,7 +12,7 @@ case ${1:-} in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
 root=$(cd "$(dirname "$0")/.." && pwd)
 cd "$root"
 place=${CARGO_TARGET_DIR:-$root/target}/plugins
-unset BLOSC_CLEVEL BLOSC_COMPRESSOR BLOSC_NTHREADS BLOSC_TRACE BTUNE_TRADEOFF BTUNE_TRACE
+unset BLOSC_CLEVEL BLOSC_COMPRESSOR BLOSC_NTHREADS BLOSC_TRACE BTUNE_TRADEOFF BTUNE_PERF_MODE BTUNE_TRACE
 every="openzl j2k htj2k grok openhtj2k btune"
 plugins=${*:-openzl}
 [ "$plugins" = all ] && plugins=$every
@@ -111,10 +111,13 @@ check_codec() {
     done
 }
 
+# Btune begins with LZ4 (1). The program sets BloscLZ (0).
 check_tuner() {
-    local data
-    data=$(run c ours tune 32 "$place/files/btune.b2frame")
-    [[ $data == *"data: equal"* ]] || fail "btune: ours: $data"
+    local data mode
+    for mode in COMP DECOMP BALANCED; do
+        data=$(BTUNE_PERF_MODE=$mode run c ours tune 32 "$place/files/btune.b2frame")
+        [[ $data == *"codecs: 1 1 1 1"*"data: equal, compressed: yes"* ]] || fail "btune: ours, $mode: $data"
+    done
     echo "btune with ours: ${data##*$'\n'}"
     data=$(run c reference tune 32 "$place/files/btune.b2frame")
     echo "btune with the reference: ${data##*$'\n'}"

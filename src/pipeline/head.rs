@@ -86,6 +86,11 @@ macro_rules! setters {
 }
 
 getters! {
+    src: *const u8;
+    dest: *mut u8;
+    sourcesize: i32;
+    srcsize: i32;
+    destsize: i32;
     blocksize: i32;
     splitmode: i32;
     typesize: i32;
@@ -121,6 +126,7 @@ setters! {
     set_nblocks, nblocks: i32;
     set_leftover, leftover: i32;
     set_blocksize, blocksize: i32;
+    set_splitmode, splitmode: i32;
     set_header_blocksize, header_blocksize: i32;
     set_output_bytes, output_bytes: i32;
     set_srcsize, srcsize: i32;

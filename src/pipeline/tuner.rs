@@ -2,6 +2,9 @@
 //!
 //! A hook reads and writes the context's head through the pointer it gets.
 
+mod old_layout;
+
+use self::old_layout::OldContext;
 use super::block_size::DefaultTuner;
 use super::head::ContextHeadCell;
 use crate::abi::{BLOSC2X_TUNER_AUTO, blosc2_context, blosc2_tuner};
@@ -97,7 +100,12 @@ pub(crate) unsafe fn call_init(context: &dyn TunedContext, id: i32, config: *mut
     }
     let init = hook_function(id, |tuner| tuner.init)?;
     // SAFETY: the program's function, with a fully initialised context and the program's own pointer.
-    let code = run_hook(context, id, |context| unsafe { init(config, context, ptr::null_mut()) });
+    let init = |context| unsafe { init(config, context, ptr::null_mut()) };
+    let code = match old_layout::may_be_used_by(id) {
+        true => OldContext::init(context.head(), init),
+        false => None,
+    };
+    let code = code.unwrap_or_else(|| run_hook(context, id, init));
     ensure!(code >= 0, Tuner, "`init` of tuner {id} returned {code}, expected 0 or more");
     Ok(())
 }
@@ -113,7 +121,11 @@ pub(crate) fn choose_params(context: &dyn TunedContext, nbytes: i32) -> Result<(
         let next = |tuner: &blosc2_tuner| if has_state { tuner.next_cparams } else { tuner.next_blocksize };
         let hook = hook_function(id, next)?;
         // SAFETY: the program's function, with a fully initialised context.
-        let code = run_hook(context, id, |context| unsafe { hook(context) });
+        let hook = |context| unsafe { hook(context) };
+        let code = match old_layout::is_used_by(id) {
+            true => OldContext::choose(context.head(), hook),
+            false => run_hook(context, id, hook),
+        };
         ensure!(code >= 0, Tuner, "tuner {id} returned {code}, expected 0 or more");
     }
     let head = context.head();
@@ -153,7 +165,11 @@ pub(crate) fn call_update(context: &dyn TunedContext, seconds: f64) -> Result<()
     }
     let update = hook_function(id, |tuner| tuner.update)?;
     // SAFETY: the program's function, with a fully initialised context.
-    let code = run_hook(context, id, |context| unsafe { update(context, seconds) });
+    let update = |context| unsafe { update(context, seconds) };
+    let code = match old_layout::is_used_by(id) {
+        true => OldContext::update(context.head(), update),
+        false => run_hook(context, id, update),
+    };
     ensure!(code >= 0, Tuner, "`update` of tuner {id} returned {code}, expected 0 or more");
     Ok(())
 }
@@ -172,7 +188,11 @@ pub(crate) fn call_free(context: &dyn TunedContext) {
         Ok(free) => {
             // SAFETY: the program's function, with a fully initialised context that has state: `free` is not called for
             // it again.
-            let code = unsafe { free(context.as_ptr()) };
+            let free = |context| unsafe { free(context) };
+            let code = match old_layout::is_used_by(id) {
+                true => free(OldContext::from_head(head).as_ptr()),
+                false => free(context.as_ptr()),
+            };
             if code < 0 {
                 trace::warning(|| format!("`free` of tuner {id} returned {code}, expected 0 or more"));
             }

@@ -6,6 +6,8 @@
 
 mod plugin_scenarios;
 
+#[cfg(target_pointer_width = "64")]
+mod btune;
 mod exports;
 mod plugins_variable;
 mod search;

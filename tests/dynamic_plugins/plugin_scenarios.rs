@@ -61,12 +61,17 @@ pub fn add_script(place: &Path, name: &str, script: &str) {
 
 /// Builds `capi-tests/plugin.c` with these definitions.
 pub fn build_plugin(kind: PluginKind, definitions: &[&str], library: &Path) {
+    let kind = format!("{kind:?}").to_uppercase();
+    build_source("plugin.c", &[&[kind.as_str()], definitions].concat(), library);
+}
+
+/// Builds that file of `capi-tests` as a library with these definitions.
+pub fn build_source(source: &str, definitions: &[&str], library: &Path) {
     let root = crate::support::root();
     let mut compiler = Command::new(std::env::var_os("CC").unwrap_or_else(|| "cc".into()));
     compiler.args(["-std=gnu11", "-O1", "-shared", "-fPIC", "-I"]).arg(root.join("include"));
-    compiler.arg(format!("-D{}", format!("{kind:?}").to_uppercase()));
     compiler.args(definitions.iter().map(|definition| format!("-D{definition}")));
-    compiler.arg(root.join("capi-tests/plugin.c")).arg("-o").arg(library);
+    compiler.arg(root.join("capi-tests").join(source)).arg("-o").arg(library);
     let output = compiler.output().expect("the tests need a C compiler");
     assert!(output.status.success(), "{compiler:?}:\n{}", String::from_utf8_lossy(&output.stderr));
 }
