@@ -21,9 +21,11 @@ pub mod tuning {
 pub mod auto_tuner {
     pub use crate::pipeline::auto_tuner::chains::FilterChain;
     pub use crate::pipeline::auto_tuner::features::NFEATURES;
-    pub use crate::pipeline::auto_tuner::model::MODELS;
+    pub use crate::pipeline::auto_tuner::model::MODEL;
     pub use crate::pipeline::auto_tuner::settings::{Settings, SpeedMode};
-    pub use crate::pipeline::auto_tuner::trees::{DEPTH, LEAF_UNIT, LevelModel, NOUTPUTS, Prediction, Tree};
+    pub use crate::pipeline::auto_tuner::trees::{
+        DEPTH, LEAF_UNIT, LevelModel, Limits, Model, NLIMITS, NOUTPUTS, Prediction, Ranks, Tree, ranks,
+    };
     pub use crate::pipeline::auto_tuner::{Analysis, AutoTuner, CodecChoice};
 }
 

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use blosc2::internals::auto_tuner::{Analysis, FilterChain, LevelModel, Settings, SpeedMode};
+use blosc2::internals::auto_tuner::{Analysis, FilterChain, Model, Settings, SpeedMode};
 
-use crate::data::DataSet;
+use crate::data::{DataSet, FILES};
 use crate::table::{Cost, Setting, Table};
 
 /// BloscLZ at level 5 with shuffle.
@@ -23,8 +23,10 @@ fn score(settings: &Settings, cost: &Cost) -> f64 {
 /// A measured data set, and its features.
 pub struct MeasuredSet {
     pub name: String,
-    /// Seed and index, which the chunks of a set share.
-    pub source: (u64, u64),
+    /// The family, or the name of the file.
+    pub file: String,
+    /// Seed, index, and the number of the chunk.
+    pub source: (u64, u64, usize),
     pub analysis: Analysis,
     pub costs: BTreeMap<Setting, Cost>,
 }
@@ -32,11 +34,12 @@ pub struct MeasuredSet {
 /// Computes the features of the sets of a table.
 pub fn measured_sets(table: Table) -> Vec<MeasuredSet> {
     let measured = |((seed, index, nchunk), costs): ((u64, u64, usize), BTreeMap<Setting, Cost>)| {
-        let set = DataSet::draw(seed, index);
+        let set = DataSet::new(seed, index);
         let analysis = Analysis::new(&set.chunks[nchunk], set.typesize, 0);
         MeasuredSet {
-            source: (seed, index),
-            name: format!("{seed}:{index}:{nchunk} {} x{}", set.family, set.typesize),
+            source: (seed, index, nchunk),
+            name: format!("{seed}:{index}:{nchunk} {} x{}", set.name, set.typesize),
+            file: set.name,
             analysis,
             costs,
         }
@@ -44,11 +47,33 @@ pub fn measured_sets(table: Table) -> Vec<MeasuredSet> {
     table.into_iter().map(measured).collect()
 }
 
-/// Prints a row for each tradeoff and mode: the choices by the models that `models_of` returns for a seed and index. `lists`
-/// prints the worst choices, too.
-pub fn run<'m>(sets: &mut [MeasuredSet], lists: bool, models_of: impl Fn((u64, u64)) -> &'m [LevelModel]) {
+/// Returns the setting of the tuner's choice by a model.
+pub fn choice_of(model: &Model) -> impl Fn(&mut MeasuredSet, &Settings) -> Setting {
+    |set, settings| {
+        let choice = set.analysis.choose(model, settings).expect("a candidate");
+        let chain = FilterChain::ALL.iter().position(|&chain| chain == choice.chain).expect("a pipeline");
+        // Tables without `--all` have no delta: the other pipelines come first, in the same order.
+        let chains = [chain, chain % FilterChain::CHOICES.len()];
+        let settings = chains.map(|chain| (chain, choice.compcode, choice.clevel));
+        settings.into_iter().find(|setting| set.costs.contains_key(setting)).expect("a measured candidate")
+    }
+}
+
+/// Returns the setting with the best score in another table of the same sets: what exact predictions of the times in that table
+/// would choose.
+pub fn best_in(table: &Table) -> impl Fn(&mut MeasuredSet, &Settings) -> Setting {
+    |set, settings| *best_of(&table[&set.source], settings).0
+}
+
+fn best_of<'c>(costs: &'c BTreeMap<Setting, Cost>, settings: &Settings) -> (&'c Setting, f64) {
+    let scores = costs.iter().map(|(setting, cost)| (setting, score(settings, cost)));
+    scores.max_by(|a, b| a.1.total_cmp(&b.1)).expect("a measured set")
+}
+
+/// Prints a row for each tradeoff and mode: the scores of what `choose` returns for each set. `lists` prints the worst ones, too.
+pub fn run(sets: &mut [MeasuredSet], lists: bool, choose: impl Fn(&mut MeasuredSet, &Settings) -> Setting) {
     println!(
-        "| tradeoff | mode | mean | 5 % of the sets below | at least 0.9 | below the defaults | defaults |"
+        "| tradeoff | mode | mean | 5 % of the chunks below | at least 0.9 | below the defaults | defaults |"
     );
     println!("|--:|---|--:|--:|--:|--:|--:|");
     for tradeoff in [0.0, 0.5, 1.0] {
@@ -56,34 +81,19 @@ pub fn run<'m>(sets: &mut [MeasuredSet], lists: bool, models_of: impl Fn((u64, u
             let settings = Settings::new(tradeoff, mode).expect("a tradeoff");
             let mut shares = Vec::new();
             let (mut below, mut of_defaults) = (0, 0.0);
-            for MeasuredSet { name: set_name, source, analysis, costs } in &mut *sets {
-                let (best_setting, best) = costs
-                    .iter()
-                    .map(|(setting, cost)| (setting, score(&settings, cost)))
-                    .max_by(|a, b| a.1.total_cmp(&b.1))
-                    .expect("a measured set");
-                let choice = analysis.choose(models_of(*source), &settings).expect("a candidate");
-                let chain =
-                    FilterChain::ALL.iter().position(|&chain| chain == choice.chain).expect("a pipeline");
-                let setting = (chain, choice.compcode, choice.clevel);
-                let chosen = score(&settings, &costs[&setting]);
-                let default =
-                    DEFAULTS.iter().find_map(|setting| costs.get(setting)).expect("a measured default");
-                let default = score(&settings, default);
+            for set in &mut *sets {
+                let setting = choose(set, &settings);
+                let (best_setting, best) = best_of(&set.costs, &settings);
+                let chosen = score(&settings, &set.costs[&setting]);
+                let default = DEFAULTS.iter().find_map(|setting| set.costs.get(setting));
+                let default = score(&settings, default.expect("a measured default"));
                 below += usize::from(chosen < default - 1e-9);
                 of_defaults += (default - best).exp();
-                shares.push((chosen - best).exp());
-                if lists && (chosen - best).exp() < 0.8 {
-                    let cost = costs[&setting];
-                    println!(
-                        "{set_name}: {setting:?} {:.2} {:.2} {:.2} predicted {:.2?}, best {best_setting:?} {:.2?}: {:.2}",
-                        cost.size,
-                        cost.compress_time,
-                        cost.decompress_time,
-                        choice.prediction,
-                        costs[best_setting],
-                        (chosen - best).exp()
-                    );
+                let share = (chosen - best).exp();
+                shares.push(share);
+                if lists && share < 0.8 {
+                    let costs = [setting, *best_setting].map(|setting| (setting, set.costs[&setting]));
+                    println!("{}: {share:.2}, chosen and best {costs:.2?}", set.name);
                 }
             }
             let count = shares.len() as f64;
@@ -96,5 +106,32 @@ pub fn run<'m>(sets: &mut [MeasuredSet], lists: bool, models_of: impl Fn((u64, u
                 of_defaults / count
             );
         }
+    }
+}
+
+/// Prints for each file the sum of the sizes of its chunks with the tuner's choices at tradeoff 1, divided by that with the best
+/// fixed setting.
+pub fn print_sizes(sets: &mut [MeasuredSet], model: &Model) {
+    let settings = Settings::new(1.0, SpeedMode::Balanced).expect("a tradeoff");
+    let mut files: BTreeMap<String, Vec<&mut MeasuredSet>> = BTreeMap::new();
+    for set in sets.iter_mut().filter(|set| set.source.0 == FILES) {
+        files.entry(set.file.clone()).or_default().push(set);
+    }
+    println!("| file | chunks | size / best fixed choice |\n|---|--:|--:|");
+    for (name, mut chunks) in files {
+        let size_of = |set: &MeasuredSet, setting| set.costs.get(setting).map(|cost| cost.size.exp());
+        let chosen: f64 = chunks
+            .iter_mut()
+            .map(|set| {
+                let setting = choice_of(model)(set, &settings);
+                set.costs[&setting].size.exp()
+            })
+            .sum();
+        let totals = chunks[0]
+            .costs
+            .keys()
+            .filter_map(|setting| chunks.iter().map(|set| size_of(set, setting)).sum::<Option<f64>>());
+        let best = totals.min_by(f64::total_cmp).expect("a measured file");
+        println!("| {name} | {} | {:.3} |", chunks.len(), chosen / best);
     }
 }

@@ -24,23 +24,30 @@ mod overhead;
 mod table;
 
 use std::process::ExitCode;
+use std::slice;
 
-use blosc2::internals::auto_tuner::MODELS;
+use blosc2::internals::auto_tuner::MODEL;
 use support::calls;
 
 const USAGE: &str = "\
 measure --seed N --sets N [--first N] [--all] --out FILE
-                             the tuner's candidates on drawn data, or all codecs, levels and pipelines
+                             the tuner's candidates on drawn data, or all codecs, levels and pipelines; seed 0 stands for
+                             the files of scripts/fetch-field-data.sh
 fit FILE... --out MODEL      the model, as a Rust module
-validate FILE... [--list]    the choices of models that are fitted to 4 of 5 parts of the data, for the fifth
+validate FILE... [--list] [--without N,N...]...
+                             the choices of models that are fitted to 4 of 5 parts of the data, for the fifth; once more for
+                             each list of features that they are fitted without
 check FILE... [--list]       the choices of the library's model; --list prints those below 0.8
+repeat FILE FILE             the best choices of one table, for another one with the same sets
 overhead --seed N --sets N   the time of the tuner";
 
 fn main() -> ExitCode {
     let mut words = std::env::args().skip(1).filter(|word| word != "--bench");
     let command = words.next();
     let (mut files, mut seed, mut count, mut first, mut out) = (Vec::new(), 1, 100, 0, String::new());
-    let (mut lists, mut is_exhaustive) = (false, false);
+    let (mut lists, mut is_exhaustive, mut without) = (false, false, Vec::new());
+    let numbers =
+        |text: &str| -> Vec<usize> { text.split(',').map(|n| n.parse().expect("a number")).collect() };
     while let Some(word) = words.next() {
         let mut value = || words.next().unwrap_or_default();
         match word.as_str() {
@@ -49,6 +56,7 @@ fn main() -> ExitCode {
             "--first" => first = value().parse().expect("a number of a set"),
             "--out" => out = value(),
             "--list" => lists = true,
+            "--without" => without.push(numbers(&value())),
             "--all" => is_exhaustive = true,
             _ => files.push(word),
         }
@@ -56,9 +64,27 @@ fn main() -> ExitCode {
     let sets = |files: &[String]| check::measured_sets(table::read(files));
     match command.as_deref() {
         Some("fit") => fit::run(&sets(&files), "scripts/tune --model", &out),
-        Some("validate") => fit::cross_validate(&mut sets(&files), 5, lists),
+        Some("validate") => {
+            let mut sets = sets(&files);
+            for unused in [Vec::new()].iter().chain(&without) {
+                println!("without the features {unused:?}:");
+                fit::cross_validate(&mut sets, 5, unused, lists);
+            }
+        }
         Some("overhead") => overhead::run(seed, first..first + count),
-        Some("check") => check::run(&mut sets(&files), lists, |_| &MODELS),
+        Some("check") => {
+            let mut sets = sets(&files);
+            check::run(&mut sets, lists, check::choice_of(&MODEL));
+            check::print_sizes(&mut sets, &MODEL);
+        }
+        Some("repeat") => {
+            let [first, second] = &files[..] else { panic!("two tables are needed") };
+            let table = table::read(slice::from_ref(first));
+            check::run(&mut sets(slice::from_ref(second)), lists, check::best_in(&table));
+        }
+        Some("measure") if seed == data::FILES => {
+            measure::run(seed, 0..data::field_files().len() as u64, is_exhaustive, &out);
+        }
         Some("measure") => measure::run(seed, first..first + count, is_exhaustive, &out),
         None => println!("{USAGE}"),
         Some(_) => {

@@ -91,7 +91,7 @@ pub fn run(seed: u64, sets: Range<u64>, is_exhaustive: bool, out: &str) {
     let mut file = BufWriter::new(File::create(out).expect("a file for the table"));
     let count = sets.end;
     for index in sets {
-        let set = DataSet::draw(seed, index);
+        let set = DataSet::new(seed, index);
         for row in measure(&set, chains, &settings) {
             let Row { nchunk, chain, codec, clevel, cbytes, compress_time, decompress_time } = row;
             writeln!(

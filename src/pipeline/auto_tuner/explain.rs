@@ -105,11 +105,11 @@ pub(crate) fn explain(content: &[u8], typesize: usize, settings: Settings) -> Ex
         let Prediction { size, compress_time, decompress_time } = candidate.prediction;
         settings.score(size, compress_time, decompress_time)
     };
-    let mut candidates: Vec<CodecChoice> = analysis.candidates(&model::MODELS).collect();
+    let mut candidates: Vec<CodecChoice> = analysis.candidates(&model::MODEL).collect();
     // A stable sort, so that of equal candidates the first one, which the tuner prefers, remains the first.
     candidates.sort_by(|a, b| score(b).total_cmp(&score(a)));
     let features = *analysis.features();
-    let choice = analysis.choose(&model::MODELS, &settings);
+    let choice = analysis.choose(&model::MODEL, &settings);
     if let Some(choice) = choice {
         candidates.retain(|candidate| !candidate.is_same_choice(&choice));
         candidates.insert(0, choice);

@@ -20,7 +20,7 @@ use features::{NFEATURES, PROBES};
 use sample::ChunkSample;
 use settings::Settings;
 use signature::{Signature, SignatureRange};
-use trees::{LevelModel, Prediction};
+use trees::{LevelModel, Model, Prediction};
 
 /// Codec and level whose automatic block size is the largest: one block holds a chunk of [`LARGEST_BLOCK`] bytes. Only for them
 /// is delta a candidate: in other blocks it refers to the first block, for which a sample says little.
@@ -59,26 +59,27 @@ impl Analysis {
         &self.features
     }
 
-    /// Returns the candidates of `models`.
-    pub fn candidates<'a>(&'a self, models: &'a [LevelModel]) -> impl Iterator<Item = CodecChoice> + 'a {
-        let is_built = |model: &&LevelModel| {
-            let codec = BuiltInCodec::from_compcode(i32::from(model.compcode));
+    /// Returns the candidates of `model`.
+    pub fn candidates<'a>(&'a self, model: &'a Model) -> impl Iterator<Item = CodecChoice> + 'a {
+        let is_built = |level: &&LevelModel| {
+            let codec = BuiltInCodec::from_compcode(i32::from(level.compcode));
             codec.is_some_and(|codec| codec.check_is_built().is_ok())
         };
         let by_chain = FilterChain::CHOICES.into_iter().zip(&self.features);
         by_chain.filter_map(|(chain, features)| Some((chain, features.as_ref()?))).flat_map(
             move |(chain, features)| {
-                models.iter().filter(is_built).map(move |model| {
-                    let LevelModel { compcode, clevel, .. } = *model;
-                    CodecChoice { chain, compcode, clevel, prediction: model.predict(features) }
+                let ranks = trees::ranks(features, model.limits);
+                model.levels.iter().filter(is_built).map(move |level| {
+                    let LevelModel { compcode, clevel, .. } = *level;
+                    CodecChoice { chain, compcode, clevel, prediction: level.predict(&ranks) }
                 })
             },
         )
     }
 
-    /// Returns the candidate of `models` with the best predicted score; `None` for a build without codecs.
-    pub fn choose(&mut self, models: &[LevelModel], settings: &Settings) -> Option<CodecChoice> {
-        let best = best_of(self.candidates(models), settings)?;
+    /// Returns the candidate of `model` with the best predicted score; `None` for a build without codecs.
+    pub fn choose(&mut self, model: &Model, settings: &Settings) -> Option<CodecChoice> {
+        let best = best_of(self.candidates(model), settings)?;
         let code = (best.compcode, best.clevel);
         if PROBES.contains(&code) {
             return Some(best);
@@ -86,7 +87,7 @@ impl Analysis {
         // The sizes of the sample tell the pipelines of a slow codec apart better than predictions. Its times hardly depend on
         // delta, and a sample of blocks without a predecessor has the same deltas as a chunk of one block.
         let is_same = |other: &CodecChoice| (other.compcode, other.clevel) == code;
-        let mut same: Vec<CodecChoice> = self.candidates(models).filter(is_same).collect();
+        let mut same: Vec<CodecChoice> = self.candidates(model).filter(is_same).collect();
         if code == DELTA_SETTING && self.can_use_delta {
             same.extend_from_within(..);
             let count = same.len() / 2;
@@ -180,7 +181,7 @@ impl AutoTuner {
                 return Some(kept.candidate);
             }
         }
-        let choice = Analysis::new(content, typesize, blocksize).choose(&model::MODELS, &self.settings)?;
+        let choice = Analysis::new(content, typesize, blocksize).choose(&model::MODEL, &self.settings)?;
         match &mut self.kept {
             Some(kept) if kept.candidate.is_same_choice(&choice) => {
                 kept.range.extend(&signature);

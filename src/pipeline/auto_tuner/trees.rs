@@ -1,32 +1,44 @@
-//! Evaluation of the model: linear functions and boosted decision trees, which predict size and times of a codec at a level.
+//! Evaluation of the model: boosted decision trees, which predict size and times of a codec at a level.
 
 use super::features::NFEATURES;
 
 /// The number of predicted values: the fields of [`Prediction`].
 pub const NOUTPUTS: usize = 3;
-/// The number of conditions of a tree.
-pub const DEPTH: usize = 3;
+/// The number of conditions between the root of a tree and a leaf.
+pub const DEPTH: usize = 4;
 /// The unit of the values at the leaves.
 pub const LEAF_UNIT: f32 = 1.0 / 2048.0;
+/// The number of values that a feature is compared with.
+pub const NLIMITS: usize = 63;
 
-/// A tree whose conditions are the same for all nodes of a depth.
+/// For a feature the values that it is compared with, in ascending order.
+pub type Limits = [f32; NLIMITS];
+/// For each feature the number of its limits below it.
+pub type Ranks = [u8; NFEATURES];
+
+/// Returns the ranks of features, for each of which `limits` has an entry.
+pub fn ranks(features: &[f32; NFEATURES], limits: &[Limits]) -> Ranks {
+    let rank_of = |feature: usize| limits[feature].partition_point(|&limit| limit < features[feature]) as u8;
+    std::array::from_fn(rank_of)
+}
+
+/// A complete binary tree.
 pub struct Tree {
-    /// Indices of the features that are compared.
-    pub features: [u8; DEPTH],
-    /// The condition holds if the feature is greater.
-    pub thresholds: [f32; DEPTH],
-    /// For each combination of conditions that hold (bit `i`: condition `i`), what is added to the outputs, in
-    /// [`LEAF_UNIT`].
-    pub leaves: [[i16; NOUTPUTS]; 1 << DEPTH],
+    /// The conditions, level by level: a feature, and the rank that it exceeds if the condition holds.
+    pub conditions: [(u8, u8); (1 << DEPTH) - 1],
+    /// What is added to the output, in [`LEAF_UNIT`]. The bits of the index are the conditions that hold, the root's the highest.
+    pub leaves: [i16; 1 << DEPTH],
 }
 
 impl Tree {
-    /// Returns the index of the leaf for these features.
-    pub fn leaf(&self, features: &[f32; NFEATURES]) -> usize {
-        let conditions = self.features.iter().zip(&self.thresholds).enumerate();
-        conditions
-            .map(|(i, (&feature, &limit))| usize::from(features[usize::from(feature)] > limit) << i)
-            .sum()
+    /// Returns the index of the leaf for features with these ranks.
+    pub fn leaf(&self, ranks: &Ranks) -> usize {
+        let mut place = 1;
+        for _ in 0..DEPTH {
+            let (feature, rank) = self.conditions[place - 1];
+            place = 2 * place + usize::from(ranks[usize::from(feature)] > rank);
+        }
+        place - (1 << DEPTH)
     }
 }
 
@@ -36,12 +48,18 @@ pub struct LevelModel {
     pub compcode: u8,
     /// Compression level.
     pub clevel: u8,
-    /// The outputs for features of 0.
-    pub constant: [f32; NOUTPUTS],
-    /// What each unit of a feature adds to the outputs.
-    pub linear: [[f32; NOUTPUTS]; NFEATURES],
-    /// The trees, whose outputs are added.
-    pub trees: &'static [Tree],
+    /// For each output a constant, to which the leaves are added.
+    pub constants: [f32; NOUTPUTS],
+    /// The trees of each output.
+    pub trees: [&'static [Tree]; NOUTPUTS],
+}
+
+/// The models of codecs and levels.
+pub struct Model {
+    /// The limits that the conditions of all trees refer to, for each feature.
+    pub limits: &'static [Limits],
+    /// The codecs and levels.
+    pub levels: &'static [LevelModel],
 }
 
 /// Predicted size and times.
@@ -56,22 +74,13 @@ pub struct Prediction {
 }
 
 impl LevelModel {
-    /// Returns the prediction for a sample with these features.
-    pub fn predict(&self, features: &[f32; NFEATURES]) -> Prediction {
-        let mut sums = [0i32; NOUTPUTS];
-        for tree in self.trees {
-            for (sum, &value) in sums.iter_mut().zip(&tree.leaves[tree.leaf(features)]) {
-                *sum += i32::from(value);
-            }
-        }
-        let mut outputs = self.constant;
-        for (place, output) in outputs.iter_mut().enumerate() {
-            *output += sums[place] as f32 * LEAF_UNIT;
-            for (weights, &feature) in self.linear.iter().zip(features) {
-                *output += weights[place] * feature;
-            }
-        }
+    /// Returns the prediction for a sample whose features have these ranks.
+    pub fn predict(&self, ranks: &Ranks) -> Prediction {
+        let output = |place: usize| {
+            let leaves = self.trees[place].iter().map(|tree| i32::from(tree.leaves[tree.leaf(ranks)]));
+            self.constants[place] + leaves.sum::<i32>() as f32 * LEAF_UNIT
+        };
         // A stored chunk is as long as its content.
-        Prediction { size: outputs[0].min(0.0), compress_time: outputs[1], decompress_time: outputs[2] }
+        Prediction { size: output(0).min(0.0), compress_time: output(1), decompress_time: output(2) }
     }
 }
