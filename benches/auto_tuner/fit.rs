@@ -172,7 +172,9 @@ pub fn run(sets: &[MeasuredSet], command: &str, out: &str) {
         "//! The model of the automatic tuner. Written by `{command}`; do not edit.\n\n\
          use super::trees::{{LevelModel, Model, Tree}};\n\n\
          /// Fitted to {} chunks.\n\
-         #[rustfmt::skip]\npub static MODEL: Model = Model {{ limits: &{limits}, levels: &[\n",
+         #[rustfmt::skip]\n\
+         #[allow(clippy::approx_constant, reason = \"the limits are fitted to data\")]\n\
+         pub static MODEL: Model = Model {{ limits: &{limits}, levels: &[\n",
         sets.len(),
     );
     for (LevelModel { compcode, clevel, constants, trees }, error) in model.levels.iter().zip(errors) {
