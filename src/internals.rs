@@ -24,7 +24,7 @@ pub mod auto_tuner {
     pub use crate::pipeline::auto_tuner::model::MODEL;
     pub use crate::pipeline::auto_tuner::settings::{Settings, SpeedMode};
     pub use crate::pipeline::auto_tuner::trees::{
-        DEPTH, LEAF_UNIT, LevelModel, Limits, Model, NLIMITS, NOUTPUTS, Prediction, Ranks, Tree, ranks,
+        DEPTH, FeatureLimits, LEAF_UNIT, LevelModel, Model, NLIMITS, NOUTPUTS, Prediction, Ranks, Tree, ranks,
     };
     pub use crate::pipeline::auto_tuner::{Analysis, AutoTuner, CodecChoice};
 }

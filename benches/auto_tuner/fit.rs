@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::fs;
 
 use blosc2::internals::auto_tuner::{
-    DEPTH, LEAF_UNIT, LevelModel, Limits, Model, NFEATURES, NLIMITS, NOUTPUTS, Ranks, Tree, ranks,
+    DEPTH, FeatureLimits, LEAF_UNIT, LevelModel, Model, NFEATURES, NLIMITS, NOUTPUTS, Ranks, Tree, ranks,
 };
 
 use crate::check::{self, MeasuredSet};
@@ -26,7 +26,7 @@ const MIN_SAMPLES: f64 = 8.0;
 type Outputs = [f64; NOUTPUTS];
 
 /// Returns for each feature the limits between [`NLIMITS`] + 1 groups of equal size.
-fn limits_of(features: &[[f32; NFEATURES]]) -> Vec<Limits> {
+fn limits_of(features: &[[f32; NFEATURES]]) -> Vec<FeatureLimits> {
     let of_feature = |feature: usize| {
         let mut values: Vec<f32> = features.iter().map(|f| f[feature]).collect();
         values.sort_by(f32::total_cmp);

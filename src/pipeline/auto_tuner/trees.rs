@@ -12,12 +12,12 @@ pub const LEAF_UNIT: f32 = 1.0 / 2048.0;
 pub const NLIMITS: usize = 63;
 
 /// For a feature the values that it is compared with, in ascending order.
-pub type Limits = [f32; NLIMITS];
+pub type FeatureLimits = [f32; NLIMITS];
 /// For each feature the number of its limits below it.
 pub type Ranks = [u8; NFEATURES];
 
 /// Returns the ranks of features, for each of which `limits` has an entry.
-pub fn ranks(features: &[f32; NFEATURES], limits: &[Limits]) -> Ranks {
+pub fn ranks(features: &[f32; NFEATURES], limits: &[FeatureLimits]) -> Ranks {
     let rank_of = |feature: usize| limits[feature].partition_point(|&limit| limit < features[feature]) as u8;
     std::array::from_fn(rank_of)
 }
@@ -57,7 +57,7 @@ pub struct LevelModel {
 /// The models of codecs and levels.
 pub struct Model {
     /// The limits that the conditions of all trees refer to, for each feature.
-    pub limits: &'static [Limits],
+    pub limits: &'static [FeatureLimits],
     /// The codecs and levels.
     pub levels: &'static [LevelModel],
 }
