@@ -244,16 +244,23 @@ fn bars_of_checks_and_comparisons_count_bytes() {
             let words: Vec<&str> = after.collect();
             words.windows(2).any(|pair| pair[0].contains("B/") && pair[1] == "MiB")
         };
-        // The process begins its work, and ends it, at times that depend on the machine.
-        let mut found = String::new();
-        let is_shown = [0.02, 0.04, 0.08, 0.15, 0.3, 0.6].into_iter().any(|delay| {
+        // The process begins its work, and ends it, at times that depend on the machine: a shorter delay is tried after one at
+        // whose end there was no process, else a longer one.
+        let (mut found, mut low, mut high) = (String::new(), 0.0, 1.0);
+        let is_shown = (0..16).any(|attempt| {
+            if attempt % 8 == 0 {
+                (low, high) = (0.0, 1.0);
+            }
+            let delay = (low + high) / 2.0;
             let _ = std::fs::remove_file(cli.path("new"));
-            let script =
-                format!("\"$@\" {words} & sleep {delay}; kill -STOP $!; sleep 1.3; kill -CONT $!; wait $!");
+            let script = format!(
+                "\"$@\" {words} & sleep {delay}; if kill -STOP $!; then sleep 1.3; kill -CONT $!; else echo ended; fi; wait $!"
+            );
             let mut words: Vec<OsString> = ["sh", "-c", &script, "sh"].map(OsString::from).to_vec();
             words.extend(blosc2_words());
             let (code, printed) = run_words_in_terminal(&cli.path(""), &words, &[], &[]);
             assert_eq!(code, 0, "{printed}");
+            if printed.contains("ended\r\n") { high = delay } else { low = delay }
             found = printed;
             has_bar(&found)
         });
