@@ -84,3 +84,39 @@ impl LevelModel {
         Prediction { size: output(0).min(0.0), compress_time: output(1), decompress_time: output(2) }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::model::MODEL;
+    use super::*;
+
+    #[test]
+    fn rank_is_the_number_of_limits_below() {
+        let limits = [std::array::from_fn(|i| i as f32); NFEATURES];
+        let mut features = [0.0; NFEATURES];
+        features[1] = 2.5;
+        features[2] = 1e9;
+        assert_eq!(ranks(&features, &limits)[..3], [0, 3, NLIMITS as u8]);
+    }
+
+    #[test]
+    fn leaf_index_has_the_bits_of_the_conditions() {
+        let conditions = std::array::from_fn(|node| (0, node as u8));
+        let tree = Tree { conditions, leaves: [0; 1 << DEPTH] };
+        let leaf = |rank| tree.leaf(&[rank; NFEATURES]);
+        // A rank of 4 fulfils conditions 0 and 2, but not 6 and 13, which follow them.
+        assert_eq!([leaf(0), leaf(4), leaf(15)], [0b0000, 0b1100, 0b1111]);
+    }
+
+    #[test]
+    fn model_refers_to_features_and_limits_that_exist() {
+        assert_eq!(MODEL.limits.len(), NFEATURES);
+        assert!(MODEL.limits.iter().all(|limits| limits.is_sorted()));
+        for tree in MODEL.levels.iter().flat_map(|level| level.trees).flatten() {
+            let is_known = |&(feature, rank): &(u8, u8)| {
+                usize::from(feature) < NFEATURES && usize::from(rank) <= NLIMITS
+            };
+            assert!(tree.conditions.iter().all(is_known));
+        }
+    }
+}
