@@ -86,12 +86,14 @@ impl<'a> ChunkAccess<'a> {
         self.header
     }
 
-    /// Returns the result of reading a chunk of the frame from its file, unless another process has changed the frame.
+    /// Returns the result of reading and decoding a chunk of the frame from its file, unless another process has changed
+    /// the frame. A chunk that was checked before is not checked again, so that decoding may be what fails.
     ///
     /// # Errors
     /// `FileRead`; the error of the read.
     pub(super) fn confirm_read<R>(self, read: Result<R>) -> Result<R> {
         match (self.unlocked_since, self.header, self.lock_proof.object().disk_frame()) {
+            (_, Some(header), Some(frame)) if read.is_err() => frame.explain_error(header, read),
             (Some(since), Some(header), Some(frame)) => frame.confirm_unchanged(header, since, read),
             _ => read,
         }
@@ -421,5 +423,49 @@ impl Deref for ChangeSession<'_> {
 
     fn deref(&self) -> &SuperChunk {
         &self.guard
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::err;
+    use crate::frame::store::fetch::FetchMode;
+    use crate::io::tests::TempDir;
+    use crate::schunk::storage::Storage;
+
+    #[test]
+    #[cfg_attr(miri, ignore = "uses files: Miri has no getrlimit")]
+    fn errors_of_decoding_a_replaced_chunk_are_those_of_a_changed_frame() {
+        let dir = TempDir::new();
+        let path = dir.c_path("frame.b2frame");
+        let storage = Storage { contiguous: true, urlpath: Some(&path), ..Storage::default() };
+        // SAFETY: the pointers in the parameters are those of literals.
+        let (writer, reader) = unsafe {
+            let writer = SuperChunk::create(&storage).unwrap();
+            writer.finish_creation().unwrap();
+            writer.append_buffer(Some(&[1; 100]), 100).unwrap();
+            (writer, SuperChunk::open(&path, 0, storage.io).unwrap())
+        };
+        let mut calls = 0;
+        let read = reader.retry_read_access(|access| {
+            access.fetch(0, false, FetchMode::Keep, |_| {
+                calls += 1;
+                if calls > 1 {
+                    return Ok(());
+                }
+                writer.compress_and_update_chunk(0, &[2; 100])?;
+                Err(err!(Data, "the bytes of another chunk"))
+            })
+        });
+        assert!(read.is_ok(), "{read:?}");
+        assert_eq!(calls, 2);
+        let damaged = reader.retry_read_access(|access| {
+            access.fetch::<()>(0, false, FetchMode::Keep, |_| {
+                calls += 1;
+                Err(err!(Data, "damaged bytes"))
+            })
+        });
+        assert_eq!((damaged.unwrap_err().kind(), calls), (ErrorKind::Data, 3));
     }
 }

@@ -9,10 +9,17 @@ pub struct TempDir(PathBuf);
 
 impl TempDir {
     pub fn new() -> TempDir {
+        TempDir::below(&std::env::temp_dir())
+    }
+
+    /// Creates the directory in `place`.
+    pub fn below(place: &Path) -> TempDir {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let name = format!("blosc2-test-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
-        let path = std::env::temp_dir().join(name);
-        std::fs::create_dir(&path).expect("a fresh directory");
+        let path = place.join(name);
+        // An earlier process with this id may have been killed.
+        let _ = std::fs::remove_dir_all(&path);
+        std::fs::create_dir_all(&path).expect("a directory for the test");
         TempDir(path)
     }
 

@@ -181,7 +181,7 @@ impl DiskFrame {
     /// # Errors
     /// `FileRead`; the error of the read.
     #[inline]
-    pub(in crate::frame) fn explain_error<R>(&self, header: &FrameHeader, read: Result<R>) -> Result<R> {
+    pub(crate) fn explain_error<R>(&self, header: &FrameHeader, read: Result<R>) -> Result<R> {
         if read.is_err() && self.has_changed_since(header) { Err(self.changed_read()) } else { read }
     }
 

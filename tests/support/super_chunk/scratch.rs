@@ -5,15 +5,17 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
+use crate::support::files::TempDir;
+
 /// A new temporary directory.
 pub struct ScratchDir {
-    root: PathBuf,
+    root: TempDir,
     next: AtomicU32,
 }
 
 impl ScratchDir {
     pub fn new() -> ScratchDir {
-        ScratchDir::below(&std::env::temp_dir())
+        ScratchDir { root: TempDir::new(), next: AtomicU32::new(0) }
     }
 
     /// Returns a directory in memory, if the system has a file system for that. A test that creates and removes many
@@ -21,31 +23,17 @@ impl ScratchDir {
     /// the inode of a removed file again for 5 seconds.
     pub fn in_memory() -> ScratchDir {
         let place = Path::new("/dev/shm");
-        if place.is_dir() { ScratchDir::below(place) } else { ScratchDir::new() }
-    }
-
-    fn below(place: &Path) -> ScratchDir {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let name = format!("blosc2-test-{}-{}", std::process::id(), COUNT.fetch_add(1, Relaxed));
-        let root = place.join(name);
-        let _ = fs::remove_dir_all(&root);
-        fs::create_dir_all(&root).expect("a directory for the test");
+        let root = if place.is_dir() { TempDir::below(place) } else { TempDir::new() };
         ScratchDir { root, next: AtomicU32::new(0) }
     }
 
     pub fn path(&self) -> &Path {
-        &self.root
+        self.root.path()
     }
 
     /// Returns an unused path in the directory.
     pub fn new_path(&self) -> PathBuf {
-        self.root.join(format!("{}.b2frame", self.next.fetch_add(1, Relaxed)))
-    }
-}
-
-impl Drop for ScratchDir {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.root);
+        self.root.join(&format!("{}.b2frame", self.next.fetch_add(1, Relaxed)))
     }
 }
 
