@@ -339,24 +339,40 @@ blosc_set_timestamp blosc_elapsed_nsecs blosc_elapsed_secs
 
 /* ---- Messages on stderr, enabled by environment variables ---- */
 
-/** Prints "[cat] - message (file:line)" if the environment variable BLOSC_TRACE is set. */
-#define BLOSC_TRACE(cat, msg, ...)                                                           \
-  do {                                                                                       \
-    if (getenv("BLOSC_TRACE") != NULL) {                                                     \
-      fprintf(stderr, "[%s] - " msg " (%s:%d)\n", #cat, ##__VA_ARGS__, __FILE__, __LINE__);  \
-    }                                                                                        \
+/* Returns whether the variable `name` is in the environment. MSVC warns about `getenv`. */
+static inline bool blosc2_has_variable_(const char *name) {
+#if defined(_WIN32)
+  return GetEnvironmentVariableA(name, NULL, 0) != 0;
+#else
+  return getenv(name) != NULL;
+#endif
+}
+
+/* Passes the arguments on one by one: the preprocessor of MSVC would pass those of `...` as a single one. */
+#define BLOSC2_EXPAND_(text) text
+#define BLOSC2_TRACE_(cat, msg, ...) fprintf(stderr, "[%s] - " msg " (%s:%d)\n", cat, __VA_ARGS__)
+#define BLOSC2_INFO_(msg, ...) fprintf(stderr, "[INFO] - " msg "%s", __VA_ARGS__)
+
+/** Prints "[cat] - message (file:line)" if the environment variable BLOSC_TRACE is set. The arguments after `cat` are a
+ *  format, which is a string literal, and its values, of which there may be none. */
+#define BLOSC_TRACE(cat, ...)                                                      \
+  do {                                                                             \
+    if (blosc2_has_variable_("BLOSC_TRACE")) {                                     \
+      BLOSC2_EXPAND_(BLOSC2_TRACE_(#cat, __VA_ARGS__, __FILE__, __LINE__));        \
+    }                                                                              \
   } while (0)
 
-#define BLOSC_TRACE_ERROR(msg, ...) BLOSC_TRACE(error, msg, ##__VA_ARGS__)
-#define BLOSC_TRACE_WARNING(msg, ...) BLOSC_TRACE(warning, msg, ##__VA_ARGS__)
-#define BLOSC_TRACE_INFO(msg, ...) BLOSC_TRACE(info, msg, ##__VA_ARGS__)
+#define BLOSC_TRACE_ERROR(...) BLOSC_TRACE(error, __VA_ARGS__)
+#define BLOSC_TRACE_WARNING(...) BLOSC_TRACE(warning, __VA_ARGS__)
+#define BLOSC_TRACE_INFO(...) BLOSC_TRACE(info, __VA_ARGS__)
 
-/** Prints "[INFO] - message" if the environment variable BLOSC_INFO is set. */
-#define BLOSC_INFO(msg, ...)                              \
-  do {                                                    \
-    if (getenv("BLOSC_INFO") != NULL) {                   \
-      fprintf(stderr, "[INFO] - " msg "\n", ##__VA_ARGS__);  \
-    }                                                     \
+/** Prints "[INFO] - message" if the environment variable BLOSC_INFO is set. The arguments are those of BLOSC_TRACE after
+ *  `cat`. */
+#define BLOSC_INFO(...)                                       \
+  do {                                                        \
+    if (blosc2_has_variable_("BLOSC_INFO")) {                 \
+      BLOSC2_EXPAND_(BLOSC2_INFO_(__VA_ARGS__, "\n"));        \
+    }                                                         \
   } while (0)
 
 /** Returns `rc` from the enclosing function if it is an error code (negative). */
@@ -372,15 +388,15 @@ blosc_set_timestamp blosc_elapsed_nsecs blosc_elapsed_secs
 /** Returns `rc` from the enclosing function if `pointer` is NULL. */
 #define BLOSC_ERROR_NULL(pointer, rc)           \
   do {                                          \
-    if ((pointer) == NULL) {                    \
+    if (!(pointer)) {                           \
       BLOSC_TRACE_ERROR("Pointer is null");     \
       return (rc);                              \
     }                                           \
   } while (0)
 
 /** Returns the text of the error code `rc`, a static string: the result of `blosc2_error_string`. */
-BLOSC_ATTRIBUTE_UNUSED static char *print_error(int rc) {
-  return (char *)blosc2_error_string(rc);
+static inline char *print_error(int rc) {
+  return (char *)(uintptr_t)blosc2_error_string(rc);
 }
 
 /* ---- Inline functions ---- */

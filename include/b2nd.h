@@ -725,10 +725,19 @@ static inline int b2nd_deserialize_meta_inline(const uint8_t *smeta, int32_t sme
   /* Skips the msgpack markers of arrays and integers without checking them. */
   const uint8_t *at = smeta;
   int32_t left = smeta_len;
-  if (left < 3) {
-    BLOSC_TRACE_ERROR("The b2nd metalayer ends before its dimensions.");
-    return BLOSC2_ERROR_FAILURE;
-  }
+  int i;
+  int which;
+
+#define B2ND_REQUIRE_META_NBYTES(nbytes)                                                       \
+  do {                                                                                         \
+    if (left < (nbytes)) {                                                                     \
+      BLOSC_TRACE_ERROR("The b2nd metalayer has %d bytes, expected at least %d.", (int)smeta_len, \
+                        (int)(at - smeta) + (int)(nbytes));                                    \
+      return BLOSC2_ERROR_FAILURE;                                                             \
+    }                                                                                          \
+  } while (0)
+
+  B2ND_REQUIRE_META_NBYTES(3);
   *ndim = (int8_t)at[2];
   at += 3;
   left -= 3;
@@ -737,43 +746,29 @@ static inline int b2nd_deserialize_meta_inline(const uint8_t *smeta, int32_t sme
     return BLOSC2_ERROR_FAILURE;
   }
 
-  int i;
   for (i = 0; i < *ndim; i++) {
     shape[i] = 1;
   }
-  if (left < 1) {
-    BLOSC_TRACE_ERROR("The b2nd metalayer ends before its shape.");
-    return BLOSC2_ERROR_FAILURE;
-  }
+  B2ND_REQUIRE_META_NBYTES(1);
   at += 1;
   left -= 1;
   for (i = 0; i < *ndim; i++) {
-    if (left < 9) {
-      BLOSC_TRACE_ERROR("The b2nd metalayer ends inside its shape.");
-      return BLOSC2_ERROR_FAILURE;
-    }
+    B2ND_REQUIRE_META_NBYTES(9);
     swap_store(&shape[i], at + 1, 8);
     at += 9;
     left -= 9;
   }
 
-  int which;
   for (which = 0; which < 2; which++) {
     int32_t *part = which == 0 ? chunkshape : blockshape;
     for (i = 0; i < *ndim; i++) {
       part[i] = 1;
     }
-    if (left < 1) {
-      BLOSC_TRACE_ERROR("The b2nd metalayer ends before its chunk and block shapes.");
-      return BLOSC2_ERROR_FAILURE;
-    }
+    B2ND_REQUIRE_META_NBYTES(1);
     at += 1;
     left -= 1;
     for (i = 0; i < *ndim; i++) {
-      if (left < 5) {
-        BLOSC_TRACE_ERROR("The b2nd metalayer ends inside its chunk and block shapes.");
-        return BLOSC2_ERROR_FAILURE;
-      }
+      B2ND_REQUIRE_META_NBYTES(5);
       swap_store(&part[i], at + 1, 4);
       at += 5;
       left -= 5;
@@ -783,10 +778,7 @@ static inline int b2nd_deserialize_meta_inline(const uint8_t *smeta, int32_t sme
   if (dtype == NULL || dtype_format == NULL || left == 0) {
     return (int)(at - smeta);
   }
-  if (left < 6) {
-    BLOSC_TRACE_ERROR("The b2nd metalayer ends inside its data type.");
-    return BLOSC2_ERROR_FAILURE;
-  }
+  B2ND_REQUIRE_META_NBYTES(6);
   *dtype_format = (int8_t)at[0];
   if (at[1] != 0xDB) {
     BLOSC_TRACE_ERROR("The data type of the b2nd metalayer begins with 0x%02x, expected 0xdb.", (unsigned)at[1]);
@@ -800,6 +792,8 @@ static inline int b2nd_deserialize_meta_inline(const uint8_t *smeta, int32_t sme
     BLOSC_TRACE_ERROR("The data type of the b2nd metalayer has %d bytes, but %d are left.", (int)length, (int)left);
     return BLOSC2_ERROR_FAILURE;
   }
+#undef B2ND_REQUIRE_META_NBYTES
+
   char *text = (char *)malloc((size_t)length + 1);
   BLOSC_ERROR_NULL(text, BLOSC2_ERROR_MEMORY_ALLOC);
   memcpy(text, at, (size_t)length);
