@@ -64,7 +64,7 @@ make_tarball() {
   for pc in "$tree/tar/$name/lib/pkgconfig"/*.pc; do
     sed 's|^prefix=.*|prefix=${pcfiledir}/../..|' "$pc" >"$tree/pc" && cp "$tree/pc" "$pc"
   done
-  install -m 644 "$root/LICENSE" "$root/README.md" "$tree/tar/$name/"
+  install -m 644 "$root/LICENSE" "$root/THIRD-PARTY-LICENSES.txt" "$root/README.md" "$tree/tar/$name/"
   archive "$out/$name.tar.gz" "$tree/tar" "$name"
   say "$out/$name.tar.gz"
 }
