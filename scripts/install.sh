@@ -3,6 +3,7 @@
 #
 #   scripts/install.sh --prefix DIR [--api blosc2|blosc1] [--libdir lib] [--default-link static|shared]
 #                      [--profile release] [--abi 9|7] [--runtime-only] [--with-cli] [--with-remote]
+#                      [--debug-dir DIR]
 #   scripts/install.sh --prefix DIR --target x86_64-pc-windows-gnu [--profile release]
 #
 # --api blosc1 installs libblosc.so.1, for programs of C-Blosc 1, instead of libblosc2.so.9; both fit into one prefix.
@@ -15,7 +16,11 @@
 # pkg-config file, also from another system; DLLTOOL names the tool that makes import libraries. If there is an llvm-dlltool
 # (LLVM_DLLTOOL), it makes lib/blosc2.lib for MSVC.
 #
-# DESTDIR is put before every installed path, for packagers. Needs GNU binutils, and an ELF system unless --target is given;
+# The installed shared libraries have no symbols but the dynamic ones, and no debug information. --debug-dir DIR writes both
+# to DIR/FILE.debug for each shared library, where debuggers find them if DIR is the directory of the library or
+# /usr/lib/debug with its path.
+#
+# DESTDIR is put before every installed path but DIR, for packagers. Needs GNU binutils, and an ELF system unless --target is given;
 # LD, OBJCOPY, STRIP, NM, READELF, AR and CARGO name other tools.
 #
 # The shared and the static library export only the public ABI. The compiler does this for the shared one. For the
@@ -25,13 +30,14 @@
 set -eu
 
 prefix='' api=blosc2 libdir=lib default_link=static profile=release abi='' target_triple='' runtime_only=no with_cli=no with_remote=no
+debug_directory=''
 while [ $# -gt 0 ]; do
   case $1 in
     --*=*) option=${1%%=*} value=${1#*=}; shift ;;
     --runtime-only) runtime_only=yes; shift; continue ;;
     --with-cli) with_cli=yes; shift; continue ;;
     --with-remote) with_remote=yes; shift; continue ;;
-    --prefix | --api | --libdir | --default-link | --profile | --abi | --target)
+    --prefix | --api | --libdir | --default-link | --profile | --abi | --target | --debug-dir)
       [ $# -ge 2 ] || { echo "$1 needs a value" >&2; exit 2; }
       option=$1 value=$2; shift 2 ;;
     -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;;
@@ -45,15 +51,16 @@ while [ $# -gt 0 ]; do
     --profile) profile=$value ;;
     --abi) abi=$value ;;
     --target) target_triple=$value ;;
+    --debug-dir) debug_directory=$value ;;
     *) echo "unknown option $option" >&2; exit 2 ;;
   esac
 done
 [ -n "$prefix" ] || { echo "--prefix DIR is needed" >&2; exit 2; }
 case $prefix in /*) ;; *) prefix=$PWD/$prefix ;; esac
 case $libdir in /* | *..*) echo "--libdir is relative to the prefix" >&2; exit 2 ;; esac
-case $target_triple:$api:$abi:$runtime_only$with_cli$with_remote in
+case $target_triple:$api:$abi:$runtime_only$with_cli$with_remote$debug_directory in
   :* | *-windows-*:blosc2::nonono) ;;
-  *) echo "--target is for the library blosc2 on Windows, without --abi, --runtime-only, --with-cli and --with-remote" >&2; exit 2 ;;
+  *) echo "--target is for the library blosc2 on Windows, without --abi, --runtime-only, --with-cli, --with-remote and --debug-dir" >&2; exit 2 ;;
 esac
 case $with_remote:$api:$abi in
   no:* | yes:blosc2: | yes:blosc2:9) ;;
@@ -152,6 +159,17 @@ case $("${READELF:-readelf}" -h "$built_library.so") in *ELF64*) pointer_bytes=8
 shared_file=lib$library.so.$version
 [ "$abi" != 7 ] || shared_file=lib$library.so.$abi.$version
 
+# Copies a shared library without what is not needed to load it, and writes that to a file of its own if --debug-dir is given.
+strip_library() { # built library, new file
+  "${STRIP:-strip}" --strip-unneeded --remove-section=.comment -o "$2" "$1"
+  [ -n "$debug_directory" ] || return 0
+  mkdir -p "$debug_directory"
+  debug_file=$debug_directory/${2##*/}.debug
+  "${OBJCOPY:-objcopy}" --only-keep-debug "$1" "$debug_file"
+  chmod 644 "$debug_file"
+  "${OBJCOPY:-objcopy}" --add-gnu-debuglink="$debug_file" "$2"
+}
+
 # Prints the exported symbols. The exports of the shared library define the ABI of the static one too.
 exported() { "${NM:-nm}" "$@" --defined-only | awk 'NF == 3 { print $3 }' | sort; }
 exported -D "$built_library.so" >"$work/abi"
@@ -166,7 +184,7 @@ sed 's/^/-u /' "$work/abi" >"$work/roots"
 exported -g "$work/$library.o" >"$work/left"
 cmp -s "$work/abi" "$work/left" || { echo "the static library does not export the ABI:" >&2; diff "$work/abi" "$work/left" >&2; exit 1; }
 (cd "$work" && "${AR:-ar}" rcs "lib$library.a" "$library.o")
-"${STRIP:-strip}" --strip-debug -o "$work/$shared_file" "$built_library.so"
+strip_library "$built_library.so" "$work/$shared_file"
 
 put 755 "$at/$libdir" "$work/$shared_file"
 ln -sf "$shared_file" "$at/$libdir/$soname"
@@ -197,7 +215,7 @@ install_cli() {
 install_remote() {
   (cd "$root" && "${CARGO:-cargo}" build --lib --package libblosc2-remote --profile "$profile" --target-dir "$target")
   remote_file=libblosc2_remote.so.$remote_version
-  "${STRIP:-strip}" --strip-debug -o "$work/$remote_file" "$built/libblosc2_remote.so"
+  strip_library "$built/libblosc2_remote.so" "$work/$remote_file"
   put 755 "$at/$libdir" "$work/$remote_file"
   ln -sf "$remote_file" "$at/$libdir/libblosc2_remote.so.0"
   [ $runtime_only = no ] || return 0

@@ -212,14 +212,24 @@ fn runtime_only_installs_the_shared_library(api: &Api) {
         fs::remove_dir_all(&prefix).expect("the prefix of the last run can be removed");
     }
     installed_prefix();
-    install(api, &prefix, &["--runtime-only", "--libdir", "lib64"]);
+    let debug = api.temporary("debug");
+    let debug_option = debug.to_str().expect("UTF-8");
+    install(api, &prefix, &["--runtime-only", "--libdir", "lib64", "--debug-dir", debug_option]);
     let names = |directory: &Path| -> BTreeSet<OsString> {
         let entries = fs::read_dir(directory).expect("a directory");
         entries.map(|entry| entry.expect("an entry").file_name()).collect()
     };
     assert_eq!(names(&prefix), BTreeSet::from(["lib64".into()]));
     let shared_file = format!("lib{}.so.{}", api.library, api.version);
-    assert_eq!(names(&prefix.join("lib64")), BTreeSet::from([api.soname.into(), shared_file.into()]));
+    assert_eq!(names(&prefix.join("lib64")), BTreeSet::from([api.soname.into(), shared_file.clone().into()]));
+    let sections = |file: &Path| {
+        let output = run(Command::new("readelf").args(["--wide", "--sections"]).arg(file));
+        String::from_utf8(output.stdout).expect("UTF-8")
+    };
+    let installed = sections(&prefix.join("lib64").join(&shared_file));
+    assert!(installed.contains(".gnu_debuglink") && !installed.contains(".symtab"), "{installed}");
+    assert!(!sections(&api.shared_file()).contains(".symtab"));
+    assert!(sections(&debug.join(format!("{shared_file}.debug"))).contains(".symtab"));
 }
 
 #[test]
