@@ -106,7 +106,7 @@ version_part() { sed -n "s/^#define ${version_prefix}_VERSION_$1 \([0-9]*\).*/\1
 version_major=$(version_part MAJOR)
 version=$version_major.$(version_part MINOR).$(version_part RELEASE)
 soname='' shared_file='' pointer_bytes=''
-remote_version=$(sed -n 's/^version = "\(.*\)"/\1/p' "$root/remote/Cargo.toml" | head -n 1)
+remote_version=$(sed -n 's/^version = "\(.*\)"/\1/p' "$root/Cargo.toml" | head -n 1)
 
 # Escaped for the pkg-config file, and then for the replacement text of sed.
 pc_prefix=$(printf '%s\n' "$prefix" | sed -e 's/ /\\\\ /g' -e 's/[&|]/\\&/g')

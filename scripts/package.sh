@@ -49,7 +49,7 @@ select_library() { # blosc2|blosc1
     blosc2) library=blosc2 original=C-Blosc2 crate=$root macro=BLOSC2_VERSION options=$with_remote ;;
     blosc1) library=blosc original=C-Blosc crate=$root/blosc1 macro=BLOSC_VERSION options= ;;
   esac
-  crate_version=$(sed -n 's/^version = "\(.*\)"/\1/p' "$crate/Cargo.toml" | head -n 1)
+  crate_version=$(sed -n 's/^version = "\(.*\)"/\1/p' "$root/Cargo.toml" | head -n 1)
   version=$(version_part MAJOR).$(version_part MINOR).$(version_part RELEASE)
   tree=$work/$api
 }
@@ -91,7 +91,8 @@ make_debian_packages() {
   architecture=$(dpkg-deb --version >/dev/null && dpkg --print-architecture)
   triplet=$(cc -dumpmachine | sed 's/-unknown-/-/; s/-pc-/-/')
   libdir=lib/$triplet
-  deb_version=$version+rust$crate_version
+  # A tilde sorts 1.0.0~rc.1 before 1.0.0.
+  deb_version=$version+rust$(echo "$crate_version" | tr - '~')
   # shellcheck disable=SC2086 # No option, or one.
   DESTDIR=$tree/all "$root/scripts/install.sh" --api "$api" --profile "$profile" --prefix /usr --libdir "$libdir" \
     --default-link shared $options >/dev/null

@@ -1,6 +1,6 @@
 //! The repository itself: imports of `src` against the layers of the design, unique names of types, references of
 //! comments to documents, links of documents, environment variables in the document that lists them, the output of the
-//! benchmarks, the usage of the scripts, the examples of the crate, and the code that depends on the operating system or the
+//! benchmarks, the usage of the scripts, the examples of the crate, the version of the packages, and the code that depends on the operating system or the
 //! processor.
 
 mod bench_output;
@@ -14,6 +14,7 @@ mod statics;
 mod systems;
 mod tuning;
 mod type_names;
+mod versions;
 
 /// Returns the directory of the repository.
 fn root() -> &'static std::path::Path {

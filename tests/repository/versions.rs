@@ -1,0 +1,53 @@
+//! The version of the packages: one for all, which other files repeat.
+
+use std::fs;
+
+fn read(name: &str) -> String {
+    fs::read_to_string(crate::root().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+/// Returns the value of the first line `key = "value"` of a text.
+fn value_of<'a>(text: &'a str, key: &str) -> &'a str {
+    let value =
+        text.lines().find_map(|line| line.strip_prefix(key)?.trim().strip_prefix("= \"")?.split('"').next());
+    value.unwrap_or_else(|| panic!("no line of {key}"))
+}
+
+#[test]
+fn every_file_has_the_version_of_the_workspace() {
+    let manifest = read("Cargo.toml");
+    let version = value_of(&manifest, "version");
+    for member in ["blosc1", "cli", "core", "remote", "rust", "tests", "tests/support"] {
+        let text = read(&format!("{member}/Cargo.toml"));
+        assert!(text.contains("\nversion.workspace = true\n"), "{member} has a version of its own");
+    }
+    for package in ["blosc2 = { package", "libblosc2-core = {"] {
+        let line = manifest.lines().find(|line| line.starts_with(package)).expect("the package");
+        assert!(
+            line.contains(&format!("version = \"{version}\"")) || line.contains(&format!("\"={version}\"")),
+            "{line}"
+        );
+    }
+    assert!(read("rust/README.md").contains(&format!("package = \"blosc2-safe\", version = \"{version}\"")));
+    assert!(
+        read("CHANGELOG.md").contains(&format!("\n## {version}, ")),
+        "CHANGELOG.md has no section for {version}"
+    );
+    for package in ["libblosc2-rs", "libblosc1-rs", "libblosc2-core"] {
+        let entry = format!("name = \"{package}\"\nversion = \"{version}\"\n");
+        assert!(read("fuzz/Cargo.lock").contains(&entry), "fuzz/Cargo.lock has another version of {package}");
+    }
+}
+
+/// The archives have the version of the ABI in their names.
+#[test]
+fn archives_for_cargo_binstall_have_the_version_of_the_header() {
+    let header = read("include/blosc2.h");
+    let line =
+        header.lines().find(|line| line.starts_with("#define BLOSC2_VERSION_STRING")).expect("the version");
+    let name = format!("libblosc2-{}-", line.split('"').nth(1).expect("a literal"));
+    let manifest = read("cli/Cargo.toml");
+    let lines: Vec<&str> =
+        manifest.lines().filter(|line| line.starts_with("pkg-url") || line.starts_with("bin-dir")).collect();
+    assert!(lines.len() > 2 && lines.iter().all(|line| line.contains(&name)), "{lines:?}");
+}
