@@ -115,15 +115,8 @@ swap_python_blosc2() { # python library
     rm -rf "$build"
     mkdir -p "$build"
     cp "$site/blosc2_ext.abi3.so" "$build/libminiexpr.so"
-    "$python" "$clients/miniexpr_header.py" "$source/src/blosc2/blosc2_ext.pyx" >"$build/miniexpr.h"
-    : >"$build/miniexpr_numpy.h"
-    "$py" -m cython "$source/src/blosc2/blosc2_ext.pyx" -o "$build/blosc2_ext.c"
     ln -sf "$lib" "$build/libblosc2.so"
-    "${CC:-cc}" -O1 -fPIC -shared -fvisibility=hidden -w -I"$build" -I"$source/src/blosc2" -I"$root/include" \
-      -I"$("$py" -c 'import sysconfig; print(sysconfig.get_path("include"))')" \
-      -I"$("$py" -c 'import numpy; print(numpy.get_include())')" \
-      "$build/blosc2_ext.c" "$source/src/blosc2/matmul_kernels.c" -o "$build/blosc2_ext.abi3.so" \
-      -L"$build" -lblosc2 -l:libminiexpr.so -Wl,-rpath,'$ORIGIN/lib' -ldl -lm
+    "$clients/build-python-blosc2.sh" "$py" "$source/src/blosc2" "$root/include" "$build" "$build" -O1 >&2
     touch "$build/complete"
   fi
   rm -f "$site"/lib/libblosc2.* "$site/blosc2_ext.abi3.so"

@@ -42,7 +42,7 @@ case $mode in
     ;;
   all)
     blosc2=(pytables python-blosc2 dask hdf5plugin imagecodecs old-headers)
-    blosc1=(numcodecs python-blosc pytables openvdb hdf5 gdal imagecodecs zarrs)
+    blosc1=(numcodecs python-blosc pytables openvdb hdf5 gdal adios imagecodecs zarrs)
     ;;
 esac
 run blosc2 "${blosc2[@]}"
