@@ -339,14 +339,12 @@ blosc_set_timestamp blosc_elapsed_nsecs blosc_elapsed_secs
 
 /* ---- Messages on stderr, enabled by environment variables ---- */
 
-/* Returns whether the variable `name` is in the environment. MSVC warns about `getenv`. */
-static inline bool blosc2_has_variable_(const char *name) {
+/* Whether the variable `name` is in the environment. MSVC warns about `getenv`. */
 #if defined(_WIN32)
-  return GetEnvironmentVariableA(name, NULL, 0) != 0;
+  #define BLOSC2_HAS_VARIABLE_(name) (GetEnvironmentVariableA(name, NULL, 0) != 0)
 #else
-  return getenv(name) != NULL;
+  #define BLOSC2_HAS_VARIABLE_(name) (getenv(name) != NULL)
 #endif
-}
 
 /* Passes the arguments on one by one: the preprocessor of MSVC would pass those of `...` as a single one. */
 #define BLOSC2_EXPAND_(text) text
@@ -357,7 +355,7 @@ static inline bool blosc2_has_variable_(const char *name) {
  *  format, which is a string literal, and its values, of which there may be none. */
 #define BLOSC_TRACE(cat, ...)                                                      \
   do {                                                                             \
-    if (blosc2_has_variable_("BLOSC_TRACE")) {                                     \
+    if (BLOSC2_HAS_VARIABLE_("BLOSC_TRACE")) {                                     \
       BLOSC2_EXPAND_(BLOSC2_TRACE_(#cat, __VA_ARGS__, __FILE__, __LINE__));        \
     }                                                                              \
   } while (0)
@@ -370,7 +368,7 @@ static inline bool blosc2_has_variable_(const char *name) {
  *  `cat`. */
 #define BLOSC_INFO(...)                                       \
   do {                                                        \
-    if (blosc2_has_variable_("BLOSC_INFO")) {                 \
+    if (BLOSC2_HAS_VARIABLE_("BLOSC_INFO")) {                 \
       BLOSC2_EXPAND_(BLOSC2_INFO_(__VA_ARGS__, "\n"));        \
     }                                                         \
   } while (0)
