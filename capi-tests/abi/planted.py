@@ -26,7 +26,7 @@ PLANTED = {"blosc2": [
      ["missing: function blosc2_destroy = void (void)"]),
     ("blosc2.h", "void blosc2_destroy(void);", "void blosc2_destroy(void); int blosc2_more(void);",
      ["more: function blosc2_more = int (void)"]),
-    ("blosc2.h", "static char *print_error(int rc)", "static char *print_code(int rc)",
+    ("blosc2.h", "static inline char *print_error(int rc)", "static char *print_code(int rc)",
      ["missing: function print_error = inline char * (int)", "more: function print_code = inline char * (int)"]),
     # Callbacks: the types of their parameters.
     ("blosc2.h", "typedef int (*blosc2_postfilter_fn)(blosc2_postfilter_params *", "typedef int (*blosc2_postfilter_fn)(void *",
