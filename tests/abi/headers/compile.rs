@@ -153,6 +153,9 @@ const MSVC_ARGUMENTS: [&str; 6] = [
     "capi-tests/msvc",
 ];
 
+/// The headers of the other libraries.
+const OTHER_HEADERS: [&str; 3] = ["blosc.h", "blosc-export.h", "blosc2/blosc2x_remote.h"];
+
 /// Compiles each header, and all with the uses of the macros, with the strict warnings; `compiler` has its arguments.
 fn check_strict_warnings(compiler: &[&str]) {
     let c_only = ["-Wstrict-prototypes", "-Wmissing-prototypes", "-Wold-style-definition"];
@@ -161,7 +164,8 @@ fn check_strict_warnings(compiler: &[&str]) {
         ("c++", ["c++11", "c++14", "c++17", "c++20"].as_slice(), [].as_slice()),
     ];
     // With a declaration, since ISO C requires one.
-    let units = HEADERS.map(|name| format!("#include \"{name}\"\ntypedef int unit;\n"));
+    let unit = |name: &&str| format!("#include \"{name}\"\ntypedef int unit;\n");
+    let units: Vec<_> = HEADERS.iter().chain(&OTHER_HEADERS).map(unit).collect();
     let all: String = HEADERS.iter().map(|name| format!("#include \"{name}\"\n")).collect();
     for (language, standards, warnings) in languages {
         for standard in standards {
@@ -171,7 +175,7 @@ fn check_strict_warnings(compiler: &[&str]) {
                     .args(["-x", language, &format!("-std={standard}"), "-Wall", "-Wextra", "-fsyntax-only"])
                     .args(STRICT_WARNINGS)
                     .args(warnings)
-                    .args(["-I", "include", "-"])
+                    .args(["-I", "include", "-I", "blosc1/include", "-I", "remote/include", "-"])
                     .current_dir(root())
                     .stdin(Stdio::piped())
                     .stderr(Stdio::piped())
