@@ -13,15 +13,6 @@ site=$(site_packages "$py")/blosc2
 source=$work/python-blosc2-source
 swap_python_blosc2 "$py" "${BLOSC2_LIBRARY:-$(library 9)}"
 
-# Not of the library: a test of a script that the source distribution leaves out, and one that queries the run-time
-# compiler of the expression evaluator to find symbols in the module that is a shared library here. Two tests compare the
-# length of an open file, which has a gap, with that of the closed one.
-deselected=(
-  --deselect tests/ctable/test_remote_ctable.py::test_parallel_metadata_benchmark
-  --deselect tests/ndarray/test_dsl_kernels.py::test_validate_dsl_jit_reports_compile_and_fallback
-  --deselect tests/ndarray/test_proxy.py::test_readonly_proxy_keeps_both_readonly
-  --deselect tests/test_proxy_schunk.py::test_readonly_proxy_keeps_both_readonly
-)
 case $mode in
   quick) tests=(tests/test_schunk*.py tests/test_vlmeta.py tests/test_storage.py tests/test_compress2.py tests/test_decompress.py tests/test_ufilters.py tests/test_ucodecs.py tests/test_prefilters.py tests/test_postfilters.py tests/ndarray/test_getitem.py tests/ndarray/test_setitem.py tests/ndarray/test_resize.py tests/ndarray/test_slice.py tests/ndarray/test_lossy.py) ;;
   all) tests=(tests) ;;
@@ -33,9 +24,7 @@ log=$work/python-blosc2.log
 verdict=failed
 marks=()
 [ "$mode" = quick ] || marks=(-m "not network and not tui")
-if "$py" -m pytest -q -n "${JOBS:-2}" -p no:cacheprovider -p no:unraisableexception \
-  "${marks[@]}" "${deselected[@]}" "${tests[@]}" >"$log" 2>&1; then verdict=passed; fi
-[ $verdict = passed ] || grep -E '^(FAILED|ERROR)' "$log" | cut -c1-200 | head -40 >&2 || true
+if test_python_blosc2 "$py" "$log" "${marks[@]}" "${tests[@]}"; then verdict=passed; fi
 ok=0
 result "python-blosc2 $version" "extension module built from its source against our headers, linked with \`libblosc2.so.9\`" \
   "$(tail -1 "$log" | sed 's/ in .*//') (4 deselected)" $verdict || ok=1
@@ -45,9 +34,7 @@ if [ "$mode" = all ]; then
   say "python-blosc2 $version with BLOSC2_DURABILITY=off"
   log=$work/python-blosc2-off.log
   verdict=failed
-  if BLOSC2_DURABILITY=off "$py" -m pytest -q -n "${JOBS:-2}" -p no:cacheprovider -p no:unraisableexception \
-    "${deselected[@]}" "${tests[@]}" >"$log" 2>&1; then verdict=passed; fi
-  [ $verdict = passed ] || grep -E '^(FAILED|ERROR)' "$log" | cut -c1-200 | head -40 >&2 || true
+  if BLOSC2_DURABILITY=off test_python_blosc2 "$py" "$log" "${tests[@]}"; then verdict=passed; fi
   result "python-blosc2 $version, level off" "the same module, files and directories at the level \`off\`" \
     "$(tail -1 "$log" | sed 's/ in .*//') (4 deselected)" $verdict || ok=1
 fi

@@ -41,20 +41,12 @@ assert_runs_on "$(site_packages "$py")/blosc2/lib/libblosc2.so.9" "$py" "import 
 source=$work/python-blosc2-source
 sources blosc2 "$version" "$source" src/blosc2 tests examples pytest.ini conftest.py
 cd "$source"
-# As in python-blosc2.sh.
-deselected=(
-  --deselect tests/ctable/test_remote_ctable.py::test_parallel_metadata_benchmark
-  --deselect tests/ndarray/test_dsl_kernels.py::test_validate_dsl_jit_reports_compile_and_fallback
-  --deselect tests/ndarray/test_proxy.py::test_readonly_proxy_keeps_both_readonly
-  --deselect tests/test_proxy_schunk.py::test_readonly_proxy_keeps_both_readonly
-)
 case $mode in
   quick) tests=(tests/test_schunk.py tests/test_compress2.py tests/ndarray/test_getitem.py tests/ndarray/test_setitem.py) ;;
   all) tests=(tests -m "not network and not tui") ;;
 esac
 log=$work/wheel-blosc2.log
 verdict=failed
-if "$py" -m pytest -q -n "${JOBS:-2}" -p no:cacheprovider -p no:unraisableexception "${deselected[@]}" "${tests[@]}" >"$log" 2>&1; then verdict=passed; fi
-[ $verdict = passed ] || grep -E '^(FAILED|ERROR)' "$log" | cut -c1-200 | head -40 >&2 || true
+if test_python_blosc2 "$py" "$log" "${tests[@]}"; then verdict=passed; fi
 result "python-blosc2 $version, wheel" "\`scripts/python-wheel.sh\`" "$(tail -1 "$log" | sed 's/ in .*//') (4 deselected)" $verdict || ok=1
 exit $ok
