@@ -71,7 +71,8 @@ make_tarball() {
 
 control() { # package section depends summary description
   mkdir -p "$tree/$1/DEBIAN" "$tree/$1/usr/share/doc/$1"
-  install -m 644 "$root/LICENSE" "$tree/$1/usr/share/doc/$1/copyright"
+  cat "$root/LICENSE" "$root/THIRD-PARTY-LICENSES.txt" >"$tree/$1/usr/share/doc/$1/copyright"
+  chmod 644 "$tree/$1/usr/share/doc/$1/copyright"
   cat >"$tree/$1/DEBIAN/control" <<END
 Package: $1
 Version: $deb_version
