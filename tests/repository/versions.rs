@@ -38,16 +38,3 @@ fn every_file_has_the_version_of_the_workspace() {
         assert!(read("fuzz/Cargo.lock").contains(&entry), "fuzz/Cargo.lock has another version of {package}");
     }
 }
-
-/// The archives have the version of the ABI in their names.
-#[test]
-fn archives_for_cargo_binstall_have_the_version_of_the_header() {
-    let header = read("include/blosc2.h");
-    let line =
-        header.lines().find(|line| line.starts_with("#define BLOSC2_VERSION_STRING")).expect("the version");
-    let name = format!("libblosc2-{}-", line.split('"').nth(1).expect("a literal"));
-    let manifest = read("cli/Cargo.toml");
-    let lines: Vec<&str> =
-        manifest.lines().filter(|line| line.starts_with("pkg-url") || line.starts_with("bin-dir")).collect();
-    assert!(lines.len() > 2 && lines.iter().all(|line| line.contains(&name)), "{lines:?}");
-}
