@@ -36,9 +36,12 @@ if debian debian-packages $debian_packages; then
   say "PyTables of Debian"
   assert_calls "$lib" blosc_compress on "$work/blosc1" python3 -c "import tables"
   case $mode in
-    quick) modules=(test_carray test_earray test_create) expected="744 51" ;;
-    all) modules=(test_all) expected="6375 150" ;;
+    quick) modules=(test_carray test_earray test_create) ;;
+    all) modules=(test_all) ;;
   esac
+  # The number that is skipped depends on other libraries of the machine: LZO is one that PyTables uses if it is there.
+  run_modules "$work/blosc1-pytables-original" "${modules[@]}" -- on debian python3
+  expected="$ran $skipped"
   run_modules "$work/blosc1-pytables-debian" "${modules[@]}" -- on "$work/blosc1" python3
   [ "$ran $skipped" = "$expected" ] || verdict=failed
   result "PyTables 3.7.0 of Debian" "\`LD_LIBRARY_PATH\`" \
