@@ -335,66 +335,16 @@ musl_programs() {
     done
 }
 
-# Installs zig, whose C compiler has the headers and C libraries of many systems, and makes a command `$zig/cc-TARGET` of it,
-# without options that name the target in another way. Returns 1 if it cannot be installed.
-install_zig() { # target
-    zig=$target_dir/zig
-    [ -x "$zig/bin/python" ] || python3 -m venv "$zig"
-    "$zig/bin/python" -m ziglang version >/dev/null 2>&1 || "$zig/bin/pip" install --quiet ziglang wasmtime ||
-        { echo "SKIPPED: $name: pip cannot install ziglang"; return 1; }
-    # zig links the C runtime of Windows by itself.
-    cat >"$zig/cc-$1" <<END
-#!/bin/sh
-skip=no
-for option; do
-    shift
-    case \$option in
-    -arch) skip=yes ;;
-    --target=* | -mmacosx-version-min=* | -m64 | -nolibc | --unwindlib=none | -lmsvcrt | -lmingw32 | -lmingwex) ;;
-    -Wl,*.def) set -- "\$@" "\${option#-Wl,}" ;;
-    *) [ \$skip = yes ] || set -- "\$@" "\$option"; skip=no ;;
-    esac
-done
-exec "$zig/bin/python" -m ziglang cc -target $1 "\$@"
-END
-    cc=$zig/cc-$1 ar=ar
+# Sets the compiler and the archiver to those of zig. Returns 1 if it cannot be installed.
+use_zig() { # target
+    zig=$(scripts/zig-toolchain.sh "$1") || { echo "SKIPPED: $name: pip cannot install ziglang"; return 1; }
+    cc=$zig/cc-$1 ar=$zig/ar-of-zig
+    case $triple in
     # The archiver of MSVC has other options.
-    case $triple in *-msvc) ar=lib ;; esac
-    printf '#!/bin/sh\nexec "%s/bin/python" -m ziglang %s "$@"\n' "$zig" "$ar" >"$zig/$ar-of-zig"
-    ar=$zig/$ar-of-zig
-    chmod +x "$cc" "$ar"
-    case $1 in *-macos*) install_darwin_linker ;; *-windows-*) install_dlltool "${1%%-*}" ;; esac
-}
-
-install_dlltool() { # processor
-    [ "$1" = aarch64 ] && machine=arm64 || machine=i386:x86-64
-    export DLLTOOL="$zig/dlltool-$1" LLVM_DLLTOOL="$zig/dlltool-$1"
-    printf '#!/bin/sh\nexec "%s/bin/python" -m ziglang dlltool -m %s "$@"\n' "$zig" "$machine" >"$DLLTOOL"
-    chmod +x "$DLLTOOL"
-}
-
-# Makes a command `$zig/ld-darwin` of the linker of rustc (zig's exports all symbols), which is called as a C compiler is.
-install_darwin_linker() {
-    export SDKROOT="$zig/darwin"
-    mkdir -p "$SDKROOT"
-    # The list of the system's functions. The linker does not know a processor that is in it.
-    sed 's/arm64e\.x1-[a-z]*\(, \)\{0,1\}//g' "$("$zig/bin/python" -c 'import ziglang; print(ziglang.__path__[0])')"/lib/libc/darwin/libSystem.tbd \
-        >"$SDKROOT/libSystem.tbd"
-    cat >"$zig/ld-darwin" <<END
-#!/bin/sh
-for option; do
-    shift
-    case \$option in
-    -dynamiclib) set -- "\$@" -dylib ;;
-    -nodefaultlibs | -liconv | -lc | -lm) ;;
-    -mmacosx-version-min=*) set -- "\$@" -platform_version macos "\${option#*=}" "\${option#*=}" ;;
-    -Wl,*) old=\$IFS; IFS=,; set -- "\$@" \${option#-Wl,}; IFS=\$old ;;
-    *) set -- "\$@" "\$option" ;;
+    *-msvc) ar=$zig/lib-of-zig ;;
+    *-darwin) export SDKROOT="$zig/darwin" ;;
+    *-windows-*) export DLLTOOL="$zig/dlltool-${1%%-*}" LLVM_DLLTOOL="$zig/dlltool-${1%%-*}" ;;
     esac
-done
-exec "$(rust_tools)/gcc-ld/ld64.lld" -L"$SDKROOT" "\$@"
-END
-    chmod +x "$zig/ld-darwin"
 }
 
 # The directory of the tools that come with rustc.
@@ -612,20 +562,12 @@ compare_speed() { # seed
 # Builds the library against the symbols of glibc 2.17, and fails if it needs a newer one.
 build_for_old_glibc() {
     say "optimised libraries for glibc 2.17, linked by zig cc"
-    zig=$target_dir/zig
-    [ -x "$zig/bin/python" ] || python3 -m venv "$zig"
-    "$zig/bin/python" -m ziglang version >/dev/null 2>&1 || "$zig/bin/pip" install --quiet ziglang ||
-        { echo "SKIPPED: $name: pip cannot install ziglang"; return 0; }
-    # rustc takes the path of a linker without arguments.
-    cat >"$zig/cc" <<END
-#!/bin/sh
-exec "$zig/bin/python" -m ziglang cc -target x86_64-linux-gnu.2.17 "\$@"
-END
-    chmod +x "$zig/cc"
+    zig=$(scripts/zig-toolchain.sh x86_64-linux-gnu.2.17) || { echo "SKIPPED: $name: pip cannot install ziglang"; return 0; }
+    zig_cc=$zig/cc-x86_64-linux-gnu.2.17
     # The C code of Zstandard is compiled by the usual compiler, as in other builds; its symbols are checked below, too.
     (
         unset CC CXX CC_x86_64_unknown_linux_gnu AR_x86_64_unknown_linux_gnu
-        CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_LINKER=$zig/cc \
+        CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_LINKER=$zig_cc \
             cargo build --quiet --release --lib --target "$triple" --target-dir "$zig/target"
     )
     library=$zig/target/$triple/release/libblosc2.so
@@ -634,7 +576,7 @@ END
     cp "$library" "$zig/programs/libblosc2.so.9"
     ln -sf libblosc2.so.9 "$zig/programs/libblosc2.so"
     for program in chunk_api schunk; do
-        "$zig/cc" -std=c99 -O1 -Iinclude -Icapi-tests "capi-tests/$program.c" -L"$zig/programs" -lblosc2 -lpthread \
+        "$zig_cc" -std=c99 -O1 -Iinclude -Icapi-tests "capi-tests/$program.c" -L"$zig/programs" -lblosc2 -lpthread \
             -Wl,-rpath,"$zig/programs" -o "$zig/programs/$program"
         (cd "$zig/programs" && "./$program" --ours >output && tail -n 1 output)
     done
@@ -666,7 +608,7 @@ check_platform() {
     # Cargo's directory of the profile.
     output=$profile
     [ "$profile" != dev ] || output=debug
-    [ -z "$zig_target" ] || install_zig "$zig_target" || return 0
+    [ -z "$zig_target" ] || use_zig "$zig_target" || return 0
     [ "$name" != musl ] || musl_unwinder
     set_environment
     case $name in windows | windows-ucrt) prepare_wine ;; esac
@@ -688,6 +630,7 @@ check_platform() {
         return
         ;;
     library)
+        "$zig/bin/pip" install --quiet wasmtime || { echo "SKIPPED: $name: pip cannot install wasmtime"; return 0; }
         wasi_tests
         wasi_programs
         return
