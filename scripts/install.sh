@@ -2,19 +2,22 @@
 # Builds a library and installs it for C programs: headers, shared and static library, pkg-config and CMake files.
 #
 #   scripts/install.sh --prefix DIR [--api blosc2|blosc1] [--libdir lib] [--default-link static|shared]
-#                      [--profile release] [--abi 9|7] [--runtime-only] [--with-cli] [--with-remote]
+#                      [--profile release] [--abi 9|7] [--runtime-only] [--with-cli] [--with-remote] [--relocatable]
 #                      [--debug-dir DIR]
-#   scripts/install.sh --prefix DIR --target x86_64-pc-windows-gnu [--profile release]
+#   scripts/install.sh --prefix DIR --target TRIPLE [--profile release] [--with-cli] [--relocatable]
 #
 # --api blosc1 installs libblosc.so.1, for programs of C-Blosc 1, instead of libblosc2.so.9; both fit into one prefix.
 # --abi 7 installs the library and headers for programs of SONAME libblosc2.so.7 (docs/clients.md). --runtime-only
 # installs only the shared library, so that the one for old programs can be installed beside the current one. --with-cli
 # also installs the command `blosc2` with its man pages and shell completions, --with-remote the library
-# libblosc2_remote.so, which reads files of object stores and web servers (docs/remote.md).
+# libblosc2_remote.so, which reads files of object stores and web servers (docs/remote.md). With --relocatable, the
+# pkg-config files find the prefix by their own path, as the CMake files always do.
 #
-# --target with a target of Windows installs bin/libblosc2.dll, lib/libblosc2.dll.a, lib/libblosc2.def, the headers and the
-# pkg-config file, also from another system; DLLTOOL names the tool that makes import libraries. If there is an llvm-dlltool
-# (LLVM_DLLTOOL), it makes lib/blosc2.lib for MSVC.
+# --target compiles for another system, for which rustc and the crate cc need a compiler and a linker
+# (scripts/package-platform.sh sets them), and the tools below are those of that system. A target of Windows gets
+# bin/libblosc2.dll, lib/libblosc2.dll.a, lib/libblosc2.def, the headers and the pkg-config file; DLLTOOL names the tool that
+# makes import libraries. If there is an llvm-dlltool (LLVM_DLLTOOL), it makes lib/blosc2.lib for MSVC. A target of
+# WebAssembly gets the static library, the headers and the pkg-config file.
 #
 # The installed shared libraries have no symbols but the dynamic ones, and no debug information. --debug-dir DIR writes both
 # to DIR/FILE.debug for each shared library, where debuggers find them if DIR is the directory of the library or
@@ -30,13 +33,14 @@
 set -eu
 
 prefix='' api=blosc2 libdir=lib default_link=static profile=release abi='' target_triple='' runtime_only=no with_cli=no with_remote=no
-debug_directory=''
+debug_directory='' relocatable=no
 while [ $# -gt 0 ]; do
   case $1 in
     --*=*) option=${1%%=*} value=${1#*=}; shift ;;
     --runtime-only) runtime_only=yes; shift; continue ;;
     --with-cli) with_cli=yes; shift; continue ;;
     --with-remote) with_remote=yes; shift; continue ;;
+    --relocatable) relocatable=yes; shift; continue ;;
     --prefix | --api | --libdir | --default-link | --profile | --abi | --target | --debug-dir)
       [ $# -ge 2 ] || { echo "$1 needs a value" >&2; exit 2; }
       option=$1 value=$2; shift 2 ;;
@@ -58,9 +62,9 @@ done
 [ -n "$prefix" ] || { echo "--prefix DIR is needed" >&2; exit 2; }
 case $prefix in /*) ;; *) prefix=$PWD/$prefix ;; esac
 case $libdir in /* | *..*) echo "--libdir is relative to the prefix" >&2; exit 2 ;; esac
-case $target_triple:$api:$abi:$runtime_only$with_cli$with_remote$debug_directory in
-  :* | *-windows-*:blosc2::nonono) ;;
-  *) echo "--target is for the library blosc2 on Windows, without --abi, --runtime-only, --with-cli, --with-remote and --debug-dir" >&2; exit 2 ;;
+case $target_triple:$api:$abi:$runtime_only$with_remote$debug_directory in
+  :* | *:blosc2::nono) ;;
+  *) echo "--target is for the library blosc2, without --abi, --runtime-only, --with-remote and --debug-dir" >&2; exit 2 ;;
 esac
 case $with_remote:$api:$abi in
   no:* | yes:blosc2: | yes:blosc2:9) ;;
@@ -98,8 +102,15 @@ if [ "$abi" = 7 ]; then
   "$root/scripts/abi7-headers.sh" "$headers_include"
 fi
 
-(cd "$root" && "${CARGO:-cargo}" build --lib --package $crate --profile "$profile" --features "$features" \
-  --target-dir "$target" ${target_triple:+--target "$target_triple"})
+# Builds with Cargo, for the target.
+build() { # options
+  (cd "$root" && "${CARGO:-cargo}" build "$@" --profile "$profile" --target-dir "$target" ${target_triple:+--target "$target_triple"})
+}
+case $target_triple in
+  # rustc makes a shared library for musl only if the C library is not linked statically.
+  *-musl) build --lib --package $crate --config "target.$target_triple.rustflags=['-Ctarget-feature=-crt-static']" ;;
+  *) build --lib --package $crate --features "$features" ;;
+esac
 
 # The version is that of the header that is installed.
 version_part() { sed -n "s/^#define ${version_prefix}_VERSION_$1 \([0-9]*\).*/\1/p" "$include/$library.h"; }
@@ -110,6 +121,7 @@ remote_version=$(sed -n 's/^version = "\(.*\)"/\1/p' "$root/Cargo.toml" | head -
 
 # Escaped for the pkg-config file, and then for the replacement text of sed.
 pc_prefix=$(printf '%s\n' "$prefix" | sed -e 's/ /\\\\ /g' -e 's/[&|]/\\&/g')
+[ $relocatable = no ] || pc_prefix='${pcfiledir}/'$(printf '%s\n' "$libdir/pkgconfig" | sed 's|[^/][^/]*|..|g')
 relative_prefix=$(printf '%s\n' "$libdir/cmake/$package" | sed 's|[^/][^/]*|..|g')
 fill() { # template file
   sed -e "s|@PC_PREFIX@|$pc_prefix|g" -e "s|@LIBDIR@|$libdir|g" -e "s|@VERSION@|$version|g" \
@@ -132,7 +144,33 @@ put_headers() {
   put 644 "$at/$libdir/pkgconfig" "$work/$library.pc"
 }
 
-if [ -n "$target_triple" ]; then
+# Builds the command, and installs it with what it generates from its arguments.
+install_cli() {
+  command=blosc2 generator=$built/blosc2
+  case $target_triple in
+    # A static program, for which rustc has all but the linker's options of a C compiler.
+    *-musl) build --package blosc2-cli --config "target.$target_triple.linker='rust-lld'" ;;
+    *-windows-*) command=blosc2.exe; build --package blosc2-cli ;;
+    *) build --package blosc2-cli ;;
+  esac
+  # This system cannot run the command of most others.
+  if ! "$generator" --version >/dev/null 2>&1; then
+    (cd "$root" && "${CARGO:-cargo}" build --package blosc2-cli --profile checks --target-dir "$target")
+    generator=$target/checks/blosc2
+  fi
+  "${STRIP:-strip}" -o "$work/$command" "$built/$command"
+  "$generator" generate man "$work/man"
+  "$generator" generate completions "$work/completions"
+  put 755 "$at/bin" "$work/$command"
+  put 644 "$at/share/man/man1" "$work/man"/*.1
+  mv "$work/completions/blosc2.bash" "$work/completions/blosc2"
+  put 644 "$at/share/bash-completion/completions" "$work/completions/blosc2"
+  put 644 "$at/share/zsh/site-functions" "$work/completions/_blosc2"
+  put 644 "$at/share/fish/vendor_completions.d" "$work/completions/blosc2.fish"
+}
+
+case $target_triple in
+*-windows-*)
   cp "$built/blosc2.dll" "$work/libblosc2.dll"
   { printf 'LIBRARY libblosc2.dll\nEXPORTS\n'; sed -n 's/ present$//p' "$root/capi-tests/exported-symbols.txt"; } >"$work/libblosc2.def"
   # Cargo's import library is for the name that Cargo gives the DLL.
@@ -144,11 +182,17 @@ if [ -n "$target_triple" ]; then
     case $target_triple in aarch64-*) machine=arm64 ;; *) machine=i386:x86-64 ;; esac
     "$LLVM_DLLTOOL" -m $machine -d "$work/libblosc2.def" -l "$work/blosc2.lib"
     put 644 "$at/$libdir" "$work/blosc2.lib"
-  fi
+  fi ;;
+wasm32-*)
+  put 644 "$at/$libdir" "$built/libblosc2.a" ;;
+esac
+case $target_triple in
+*-windows-* | wasm32-*)
+  [ $with_cli = no ] || install_cli
   put_headers
   echo "$package $version is installed in $at"
-  exit 0
-fi
+  exit 0 ;;
+esac
 
 built_library=$built/lib$library
 [ -f "$built_library.so" ] || { echo "no $built_library.so: this script is for ELF systems" >&2; exit 1; }
@@ -175,9 +219,13 @@ exported() { "${NM:-nm}" "$@" --defined-only | awk 'NF == 3 { print $3 }' | sort
 exported -D "$built_library.so" >"$work/abi"
 [ -s "$work/abi" ] || { echo "the shared library exports nothing" >&2; exit 1; }
 
+# The archive for musl contains the unwinder: the musl-gcc of some distributions has none.
+unwinder=
+case $target_triple in *-musl) unwinder=$(rustc --print target-libdir --target "$target_triple")/self-contained/libunwind.a ;; esac
 # Resolves section groups: a linker cannot distinguish them after their names are made local.
 sed 's/^/-u /' "$work/abi" >"$work/roots"
-"${LD:-ld}" -r --force-group-allocation -o "$work/$library.o" "@$work/roots" "$built_library.a"
+# shellcheck disable=SC2086 # No library, or one.
+"${LD:-ld}" -r --force-group-allocation -o "$work/$library.o" "@$work/roots" "$built_library.a" $unwinder
 # Removes LLVM bitcode: link-time optimisation cannot use it after the members are merged.
 "${OBJCOPY:-objcopy}" --strip-debug --remove-section=.llvmbc --remove-section=.llvmcmd \
   --keep-global-symbols="$work/abi" "$work/$library.o"
@@ -196,19 +244,6 @@ tell_loader() {
   if ldconfig -vN 2>/dev/null | cut -d: -f1 | grep -qxF "$prefix/$libdir"; then ldconfig; fi
 }
 
-# Builds the command, and installs it with what it generates from its arguments.
-install_cli() {
-  (cd "$root" && "${CARGO:-cargo}" build --package blosc2-cli --profile "$profile" --target-dir "$target")
-  "${STRIP:-strip}" -o "$work/blosc2" "$built/blosc2"
-  "$built/blosc2" generate man "$work/man"
-  "$built/blosc2" generate completions "$work/completions"
-  put 755 "$at/bin" "$work/blosc2"
-  put 644 "$at/share/man/man1" "$work/man"/*.1
-  mv "$work/completions/blosc2.bash" "$work/completions/blosc2"
-  put 644 "$at/share/bash-completion/completions" "$work/completions/blosc2"
-  put 644 "$at/share/zsh/site-functions" "$work/completions/_blosc2"
-  put 644 "$at/share/fish/vendor_completions.d" "$work/completions/blosc2.fish"
-}
 [ $with_cli = no ] || install_cli
 
 # Builds the library that reads URLs, and installs it with its header and its pkg-config file.
