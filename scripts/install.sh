@@ -148,8 +148,12 @@ put_headers() {
 install_cli() {
   command=blosc2 generator=$built/blosc2
   case $target_triple in
-    # A static program, for which rustc has all but the linker's options of a C compiler.
-    *-musl) build --package blosc2-cli --config "target.$target_triple.linker='rust-lld'" ;;
+    # A static program, for which rustc has the C library and a linker. Another name of that library, libdl, is an empty archive.
+    *-musl)
+      mkdir -p "$target/musl"
+      "${AR:-ar}" rcs "$target/musl/libdl.a"
+      build --package blosc2-cli --config "target.$target_triple.linker='rust-lld'" \
+        --config "target.$target_triple.rustflags=['-Lnative=$target/musl']" ;;
     *-windows-*) command=blosc2.exe; build --package blosc2-cli ;;
     *) build --package blosc2-cli ;;
   esac

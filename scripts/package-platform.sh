@@ -1,0 +1,158 @@
+#!/bin/sh
+# Makes an archive of libblosc2 for another system: libraries, headers, pkg-config and CMake files, and the command `blosc2`.
+#
+#     scripts/package-platform.sh PLATFORM [--out DIR] [--profile release] [--library-only]
+#     scripts/package-platform.sh --list          # the platforms
+#
+# A platform is a name of the list, or its target triple. Writes libblosc2-VERSION-PLATFORM.tar.gz (a zip file for Windows) to
+# DIR, by default target/packages. The archive is unpacked anywhere; its pkg-config and CMake files find their own place
+# (docs/install.md). The files are those that scripts/install.sh installs; --library-only leaves out the command.
+#
+# Compiles and links with zig (scripts/zig-toolchain.sh); installs the target of Rust with rustup, and GNU binutils for the target with
+# apt-get if they are missing. Fails if a library or program needs another shared library than those of the C library, or a
+# symbol that is newer than the glibc of the platform. CARGO_TARGET_DIR and SOURCE_DATE_EPOCH are respected.
+set -eu
+case ${1:-} in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
+
+root=$(cd "$(dirname "$0")/.." && pwd)
+target=${CARGO_TARGET_DIR:-$root/target}
+PLATFORMS="linux-x86_64 linux-aarch64 linux-i686 linux-armv7 linux-riscv64 linux-s390x linux-ppc64le
+    linux-x86_64-musl linux-aarch64-musl windows-x86_64 windows-arm64 wasm32-wasip1"
+
+# Sets for a platform: the triple of rustc, the target of zig, the prefix of GNU binutils and their package. The version of glibc
+# is 2.17, the oldest one that rustc supports, or the oldest one with which zig links: 2.27 for riscv64, and 2.32 for ppc64le,
+# where that version has the functions for 128-bit floating-point numbers that zig's C runtime calls.
+select_platform() {
+    binutils='' package='' with_cli=--with-cli
+    case $1 in
+    linux-x86_64 | x86_64-unknown-linux-gnu) platform=linux-x86_64 triple=x86_64-unknown-linux-gnu zig_target=x86_64-linux-gnu.2.17 ;;
+    linux-aarch64 | aarch64-unknown-linux-gnu)
+        platform=linux-aarch64 triple=aarch64-unknown-linux-gnu zig_target=aarch64-linux-gnu.2.17 binutils=aarch64-linux-gnu- ;;
+    linux-i686 | i686-unknown-linux-gnu)
+        platform=linux-i686 triple=i686-unknown-linux-gnu zig_target=x86-linux-gnu.2.17 binutils=i686-linux-gnu- ;;
+    linux-armv7 | armv7-unknown-linux-gnueabihf)
+        platform=linux-armv7 triple=armv7-unknown-linux-gnueabihf zig_target=arm-linux-gnueabihf.2.17 binutils=arm-linux-gnueabihf- ;;
+    linux-riscv64 | riscv64gc-unknown-linux-gnu)
+        platform=linux-riscv64 triple=riscv64gc-unknown-linux-gnu zig_target=riscv64-linux-gnu.2.27 binutils=riscv64-linux-gnu- ;;
+    linux-s390x | s390x-unknown-linux-gnu)
+        platform=linux-s390x triple=s390x-unknown-linux-gnu zig_target=s390x-linux-gnu.2.17 binutils=s390x-linux-gnu- ;;
+    linux-ppc64le | powerpc64le-unknown-linux-gnu)
+        platform=linux-ppc64le triple=powerpc64le-unknown-linux-gnu zig_target=powerpc64le-linux-gnu.2.32 binutils=powerpc64le-linux-gnu- ;;
+    linux-x86_64-musl | x86_64-unknown-linux-musl)
+        platform=linux-x86_64-musl triple=x86_64-unknown-linux-musl zig_target=x86_64-linux-musl ;;
+    linux-aarch64-musl | aarch64-unknown-linux-musl)
+        platform=linux-aarch64-musl triple=aarch64-unknown-linux-musl zig_target=aarch64-linux-musl binutils=aarch64-linux-gnu- ;;
+    windows-x86_64 | x86_64-pc-windows-gnullvm)
+        platform=windows-x86_64 triple=x86_64-pc-windows-gnullvm zig_target=x86_64-windows-gnu ;;
+    windows-arm64 | aarch64-pc-windows-gnullvm)
+        platform=windows-arm64 triple=aarch64-pc-windows-gnullvm zig_target=aarch64-windows-gnu ;;
+    wasm32-wasip1) platform=wasm32-wasip1 triple=wasm32-wasip1 zig_target=wasm32-wasi with_cli= ;;
+    *) echo "no platform $1; the platforms are: $PLATFORMS" >&2; exit 2 ;;
+    esac
+    [ -z "$binutils" ] || package=binutils-${binutils%-}
+}
+
+requested='' out=$target/packages profile=release library_only=no
+while [ $# -gt 0 ]; do
+    case $1 in
+    --out | --profile) [ $# -ge 2 ] || { echo "$1 needs a value" >&2; exit 2; } ;;
+    esac
+    case $1 in
+    --out) out=$2; shift 2 ;;
+    --profile) profile=$2; shift 2 ;;
+    --library-only) library_only=yes; shift ;;
+    --list) for each in $PLATFORMS; do select_platform "$each"; printf '%-20s %s\n' "$each" "$triple"; done; exit ;;
+    --*) echo "unknown option $1" >&2; exit 2 ;;
+    *) requested="$requested $1"; shift ;;
+    esac
+done
+case $requested in ' '*' '* | '') echo "one platform is needed; the platforms are: $PLATFORMS" >&2; exit 2 ;; esac
+select_platform "${requested# }"
+[ $library_only = no ] || with_cli=
+
+rustup target add "$triple" 2>/dev/null || [ -d "$(rustc --print target-libdir --target "$triple")" ] ||
+    { echo "rustup cannot add the target $triple" >&2; exit 1; }
+rustup component add llvm-tools 2>/dev/null || true
+llvm=$(dirname "$(rustc --print target-libdir)")/bin
+zig=$("$root/scripts/zig-toolchain.sh" "$zig_target")
+lower=$(echo "$triple" | tr - _) upper=$(echo "$triple" | tr a-z- A-Z_)
+export "CC_$lower=$zig/cc-$zig_target" "AR_$lower=$zig/ar-of-zig" CARGO_INCREMENTAL=0
+# rustc has a linker for WebAssembly.
+case $triple in wasm32-*) ;; *) export "CARGO_TARGET_${upper}_LINKER=$zig/cc-$zig_target" ;; esac
+if [ -n "$package" ] && ! command -v "${binutils}ld" >/dev/null; then
+    apt-get install -qq -y --no-install-recommends "$package" >/dev/null || { echo "the package $package cannot be installed" >&2; exit 1; }
+fi
+case $platform in
+linux-*) export "LD=${binutils}ld" "OBJCOPY=${binutils}objcopy" "STRIP=${binutils}strip" "NM=${binutils}nm" "READELF=${binutils}readelf" "AR=${binutils}ar" ;;
+windows-*) export "DLLTOOL=$zig/dlltool-${triple%%-*}" "LLVM_DLLTOOL=$zig/dlltool-${triple%%-*}" "STRIP=$llvm/llvm-strip" ;;
+esac
+
+mkdir -p "$out"
+out=$(cd "$out" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+part() { sed -n "s/^#define BLOSC2_VERSION_$1 \([0-9]*\).*/\1/p" "$root/include/blosc2.h"; }
+name=libblosc2-$(part MAJOR).$(part MINOR).$(part RELEASE)-$platform
+tree=$work/$name
+# shellcheck disable=SC2086 # No option, or one.
+DESTDIR=$work "$root/scripts/install.sh" --prefix "/$name" --target "$triple" --profile "$profile" --relocatable $with_cli >/dev/null
+install -m 644 "$root/LICENSE" "$root/THIRD-PARTY-LICENSES.txt" "$root/README.md" "$tree/"
+# Linked besides the crates: the unwinder, musl (by rustc, in the command) and the start code of MinGW.
+case $platform in
+*-musl) notices="libunwind/LICENSE.TXT libc/musl/COPYRIGHT" ;;
+windows-*) notices="libunwind/LICENSE.TXT libc/mingw/COPYING" ;;
+linux-*) notices=libunwind/LICENSE.TXT ;;
+*) notices= ;;
+esac
+for notice in $notices; do
+    printf '\n%s\n\n' "${notice%/*}"
+    cat "$("$zig/bin/python" -c 'import ziglang; print(ziglang.__path__[0])')/lib/$notice"
+done >>"$tree/THIRD-PARTY-LICENSES.txt"
+
+# The shared libraries that belong to a C library, or to Windows: every system has them.
+SYSTEM_LIBRARIES='^(lib(c|m|dl|rt|pthread)\.so(\.[0-9]+)?|ld-linux[a-z0-9_-]*\.so\.[0-9]|ld64\.so\.[0-9]|(kernel32|ntdll|kernelbase|advapi32|bcrypt|bcryptprimitives|crypt32|secur32|ws2_32|userenv|shell32|ole32|user32|api-ms-win-[a-z0-9-]*)\.dll)$'
+
+# Fails if a file needs a shared library that is not one of SYSTEM_LIBRARIES, or a symbol that is newer than the glibc of the platform.
+check_needs() { # file
+    case $platform in
+    windows-*) needs=$("$llvm/llvm-readobj" --coff-imports "$1" | sed -n 's/^  Name: //p' | tr A-Z a-z) ;;
+    *) needs=$("$READELF" -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\].*/\1/p') ;;
+    esac
+    other=$(echo "$needs" | grep -vE "$SYSTEM_LIBRARIES" || true)
+    [ -z "$other" ] || { echo "$1 needs shared libraries that not every system has: $other" >&2; exit 1; }
+    case $zig_target in *-gnu*.[0-9]*) ;; *) return 0 ;; esac
+    glibc=$(echo "$zig_target" | sed 's/.*-gnu[a-z]*\.//')
+    newest=$("$READELF" -VW "$1" | grep -o 'GLIBC_[0-9][0-9.]*' | sed 's/GLIBC_//' | sort -uV | tail -n 1)
+    [ "$(printf '%s\n' "$glibc" "$newest" | sort -V | tail -n 1)" = "$glibc" ] ||
+        { echo "$1 needs GLIBC_$newest, and $platform is for glibc $glibc" >&2; exit 1; }
+    # A function that this glibc does not have at all is linked without a version.
+    unknown=$("$READELF" -W --dyn-syms "$1" | awk '$7 == "UND" && $5 == "GLOBAL" && $8 !~ /@/ { print $8 }')
+    [ -z "$unknown" ] || { echo "$1 needs functions that glibc $glibc does not have: $unknown" >&2; exit 1; }
+    echo "${1#"$work"/} needs glibc $newest or later:" $needs
+}
+for file in "$tree"/bin/* "$tree"/lib/lib*.so; do [ ! -f "$file" ] || check_needs "$file"; done
+
+# Writes a reproducible archive: fixed order, owners and times.
+case $platform in
+windows-*)
+    file=$out/$name.zip
+    "${PYTHON:-python3}" - "$work" "$name" "$file" "${SOURCE_DATE_EPOCH:-315532800}" <<'END'
+import pathlib, sys, time, zipfile
+work, name, archive, seconds = sys.argv[1:]
+# A zip file has no times before 1980.
+date = time.gmtime(max(int(seconds), 315532800))[:6]
+with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as output:
+    for path in sorted((pathlib.Path(work) / name).rglob("*")):
+        if path.is_file():
+            entry = zipfile.ZipInfo(str(path.relative_to(work)), date)
+            entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, (0o100000 | path.stat().st_mode & 0o777) << 16
+            output.writestr(entry, path.read_bytes(), compresslevel=9)
+END
+    ;;
+*)
+    file=$out/$name.tar.gz
+    tar -C "$work" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@${SOURCE_DATE_EPOCH:-0}" -cf - "$name" | gzip -n9 >"$file"
+    ;;
+esac
+(cd "$tree" && find $(ls -d bin lib 2>/dev/null) -maxdepth 1 -type f \( -name 'blosc2*' -o -name 'libblosc2*' \) ! -name '*.def' | sort | xargs wc -c | grep -v total)
+echo "$file"
