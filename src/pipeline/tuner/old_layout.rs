@@ -6,7 +6,7 @@ use super::ContextHeadCell;
 use crate::abi::{BLOSC_BTUNE, BLOSC2_MAX_FILTERS, BLOSC2_MAX_UDFILTERS, blosc2_context, blosc2_filter};
 use once_cell::race::OnceBool;
 use std::ffi::c_void;
-use std::mem::{self, MaybeUninit, offset_of};
+use std::mem::{self, MaybeUninit};
 use std::ptr;
 
 /// Whether the plugin of Btune uses the old layout. Empty until the plugin has initialised a context: a process loads one
@@ -69,12 +69,12 @@ pub(super) struct OldContext {
 
 #[cfg(target_pointer_width = "64")]
 const _: () = {
-    assert!(offset_of!(OldContext, blocksize) == 36);
-    assert!(offset_of!(OldContext, compcode) == 76);
-    assert!(offset_of!(OldContext, filters) == 129);
-    assert!(offset_of!(OldContext, schunk) == 832);
-    assert!(offset_of!(OldContext, tuner_params) == 856);
-    assert!(offset_of!(OldContext, new_nthreads) == 930);
+    assert!(mem::offset_of!(OldContext, blocksize) == 36);
+    assert!(mem::offset_of!(OldContext, compcode) == 76);
+    assert!(mem::offset_of!(OldContext, filters) == 129);
+    assert!(mem::offset_of!(OldContext, schunk) == 832);
+    assert!(mem::offset_of!(OldContext, tuner_params) == 856);
+    assert!(mem::offset_of!(OldContext, new_nthreads) == 930);
     assert!(size_of::<OldContext>() == size_of::<crate::abi::ContextHead>());
 };
 
