@@ -1,8 +1,8 @@
 //! The automatic tuner: measures codecs, levels and filter pipelines on drawn data, fits the model to such measurements, and
 //! compares the choices of the tuner with the best combination of each data set. `scripts/tune --model` and `--check` run it.
 //!
-//! Data flow: seed -> [`data`] -> [`measure`]: a table of sizes and times, which is written to a file -> [`table`] -> [`fit`]
-//! or [`check`]. [`overhead`] measures the time that the tuner itself takes.
+//! Data flow: seed -> [`data`] -> [`measure`]: a table of sizes and times, which is written to a file -> [`table`] -> [`fit`],
+//! [`check`] or [`chart`]. [`overhead`] measures the time that the tuner itself takes.
 
 #[path = "../../tests/support/mod.rs"]
 mod support;
@@ -10,6 +10,7 @@ mod support;
 #[path = "../drawn/cell.rs"]
 #[allow(dead_code, reason = "the benchmark `drawn` has named cells and draws parameters")]
 mod cell;
+mod chart;
 mod check;
 mod data;
 #[path = "../drawn/families.rs"]
@@ -38,6 +39,10 @@ validate FILE... [--list] [--without N,N...]...
                              the choices of models that are fitted to 4 of 5 parts of the data, for the fifth; once more for
                              each list of features that they are fitted without
 check FILE... [--list]       the choices of the library's model; --list prints those below 0.8
+chart FILE... --out DIRECTORY
+                             charts of ratio against speed for the tradeoffs 0, 0.5 and 1
+choices FILE COMPRESSION DECOMPRESSION BALANCED
+                             choices of another tuner for the files, at tradeoff 0.5 (scripts/compare-btune.sh)
 repeat FILE FILE             the best choices of one table, for another one with the same sets
 overhead --seed N --sets N   the time of the tuner";
 
@@ -77,6 +82,8 @@ fn main() -> ExitCode {
             check::run(&mut sets, lists, check::choice_of(&MODEL));
             check::print_sizes(&mut sets, &MODEL);
         }
+        Some("chart") => chart::run(&mut sets(&files), out.as_ref()),
+        Some("choices") => check::run_choices(&mut sets(&files[..1]), &files[1..]),
         Some("repeat") => {
             let [first, second] = &files[..] else { panic!("two tables are needed") };
             let table = table::read(slice::from_ref(first));
