@@ -495,7 +495,7 @@ fn packages_work_in_an_empty_root() {
         .envs(variables_of_cargo())
         .env("CARGO_TARGET_DIR", target_directory()));
     let said = String::from_utf8_lossy(&output.stderr);
-    for reason in said.lines().filter_map(|line| line.strip_prefix("skipped: ")) {
+    for reason in said.lines().filter_map(|line| line.strip_prefix("SKIPPED: ")) {
         print_skipped(reason);
     }
 }
