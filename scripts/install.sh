@@ -106,9 +106,13 @@ fi
 build() { # options
   (cd "$root" && "${CARGO:-cargo}" build "$@" --profile "$profile" --target-dir "$target" ${target_triple:+--target "$target_triple"})
 }
+# The same with a flag of rustc. Cargo reads this variable and no other flags, if it is set.
+build_with_flag() { # flag options
+  (export CARGO_ENCODED_RUSTFLAGS="${CARGO_ENCODED_RUSTFLAGS:+$CARGO_ENCODED_RUSTFLAGS$(printf '\037')}$1" && shift && build "$@")
+}
 case $target_triple in
   # rustc makes a shared library for musl only if the C library is not linked statically.
-  *-musl) build --lib --package $crate --config "target.$target_triple.rustflags=['-Ctarget-feature=-crt-static']" ;;
+  *-musl) build_with_flag -Ctarget-feature=-crt-static --lib --package $crate ;;
   *) build --lib --package $crate --features "$features" ;;
 esac
 
@@ -152,8 +156,7 @@ install_cli() {
     *-musl)
       mkdir -p "$target/musl"
       "${AR:-ar}" rcs "$target/musl/libdl.a"
-      build --package blosc2-cli --config "target.$target_triple.linker='rust-lld'" \
-        --config "target.$target_triple.rustflags=['-Lnative=$target/musl']" ;;
+      build_with_flag "-Lnative=$target/musl" --package blosc2-cli --config "target.$target_triple.linker='rust-lld'" ;;
     *-windows-*) command=blosc2.exe; build --package blosc2-cli ;;
     *) build --package blosc2-cli ;;
   esac

@@ -10,7 +10,8 @@
 #
 # Compiles and links with zig (scripts/zig-toolchain.sh); installs the target of Rust with rustup, and GNU binutils for the target with
 # apt-get if they are missing. Fails if a library or program needs another shared library than those of the C library, or a
-# symbol that is newer than the glibc of the platform. CARGO_TARGET_DIR and SOURCE_DATE_EPOCH are respected.
+# symbol that is newer than the glibc of the platform. The archive contains no directory of this machine
+# (scripts/shared/reproducible.sh). CARGO_TARGET_DIR and SOURCE_DATE_EPOCH are respected.
 set -eu
 case ${1:-} in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
 
@@ -89,6 +90,9 @@ esac
 
 mkdir -p "$out"
 out=$(cd "$out" && pwd)
+cd "$root"
+. scripts/shared/release-time.sh
+. scripts/shared/reproducible.sh
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 part() { sed -n "s/^#define BLOSC2_VERSION_$1 \([0-9]*\).*/\1/p" "$root/include/blosc2.h"; }
@@ -136,7 +140,7 @@ for file in "$tree"/bin/* "$tree"/lib/lib*.so; do [ ! -f "$file" ] || check_need
 case $platform in
 windows-*)
     file=$out/$name.zip
-    "${PYTHON:-python3}" - "$work" "$name" "$file" "${SOURCE_DATE_EPOCH:-315532800}" <<'END'
+    "${PYTHON:-python3}" - "$work" "$name" "$file" "$SOURCE_DATE_EPOCH" <<'END'
 import pathlib, sys, time, zipfile
 work, name, archive, seconds = sys.argv[1:]
 # A zip file has no times before 1980.
@@ -151,7 +155,7 @@ END
     ;;
 *)
     file=$out/$name.tar.gz
-    tar -C "$work" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@${SOURCE_DATE_EPOCH:-0}" -cf - "$name" | gzip -n9 >"$file"
+    tar -C "$work" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" -cf - "$name" | gzip -n9 >"$file"
     ;;
 esac
 (cd "$tree" && find $(ls -d bin lib 2>/dev/null) -maxdepth 1 -type f \( -name 'blosc2*' -o -name 'libblosc2*' \) ! -name '*.def' | sort | xargs wc -c | grep -v total)

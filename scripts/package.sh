@@ -37,6 +37,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 machine=$(uname -m)
+system=$(. /etc/os-release && echo "$ID$VERSION_ID") 2>/dev/null || system=linux
 case ${debug_dir:-/} in /*) ;; *) debug_dir=$PWD/$debug_dir ;; esac
 cd "$root"
 . scripts/shared/release-time.sh
@@ -64,15 +65,12 @@ select_library() { # blosc2|blosc1
 
 version_part() { sed -n "s/^#define ${macro}_$1 \([0-9]*\).*/\1/p" "$crate/include/$library.h"; }
 
-# Writes the tarball: its pkg-config file derives the prefix from its own path, as the CMake files do.
+# Writes the tarball, which has the name of this system: scripts/package-platform.sh makes those for older ones.
 make_tarball() {
-  name=lib$library-$version-linux-$machine
+  name=lib$library-$version-$system-$machine
   # shellcheck disable=SC2086 # No option, or one.
-  DESTDIR=$tree/tar "$root/scripts/install.sh" --api "$api" --profile "$profile" --prefix "/$name" $options \
+  DESTDIR=$tree/tar "$root/scripts/install.sh" --api "$api" --profile "$profile" --prefix "/$name" --relocatable $options \
     ${debug_dir:+--debug-dir "$debug_dir"} >/dev/null
-  for pc in "$tree/tar/$name/lib/pkgconfig"/*.pc; do
-    sed 's|^prefix=.*|prefix=${pcfiledir}/../..|' "$pc" >"$tree/pc" && cp "$tree/pc" "$pc"
-  done
   install -m 644 "$root/LICENSE" "$root/THIRD-PARTY-LICENSES.txt" "$root/README.md" "$tree/tar/$name/"
   archive "$out/$name.tar.gz" "$tree/tar" "$name"
   echo "$out/$name.tar.gz"

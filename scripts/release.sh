@@ -93,17 +93,13 @@ say "packages of this system"
 command -v dh >/dev/null || left_out "the Debian packages: there is no debhelper"
 scripts/package.sh --out "$out" --profile "$profile" --with-remote --debug-dir "$work/debug"
 tar -C "$work" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" -cf - debug |
-  gzip -n9 >"$out/debug-$version-linux-$(uname -m).tar.gz"
+  gzip -n9 >"$out/debug-$version-$(uname -m).tar.gz"
 
-if [ ! -x scripts/package-platform.sh ]; then
-  left_out "archives for other systems: there is no scripts/package-platform.sh"
-else
-  [ "$platforms" != all ] || platforms=$(scripts/package-platform.sh --list | cut -d ' ' -f 1)
-  for platform in $platforms; do
-    say "$platform"
-    scripts/package-platform.sh "$platform" --out "$out" --profile "$profile"
-  done
-fi
+[ "$platforms" != all ] || platforms=$(scripts/package-platform.sh --list | cut -d ' ' -f 1)
+for platform in $platforms; do
+  say "$platform"
+  scripts/package-platform.sh "$platform" --out "$out" --profile "$profile"
+done
 
 say "checksums"
 (cd "$out" && export LC_ALL=C && sha256sum -- *) >"$work/SHA256SUMS"
