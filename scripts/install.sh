@@ -229,10 +229,11 @@ exported -D "$built_library.so" >"$work/abi"
 # The archive for musl contains the unwinder: the musl-gcc of some distributions has none.
 unwinder=
 case $target_triple in *-musl) unwinder=$(rustc --print target-libdir --target "$target_triple")/self-contained/libunwind.a ;; esac
-# Resolves section groups: a linker cannot distinguish them after their names are made local.
+# Merges the members, without the sections that no exported function needs. Section groups are resolved: a linker cannot
+# distinguish them after their names are made local.
 sed 's/^/-u /' "$work/abi" >"$work/roots"
 # shellcheck disable=SC2086 # No library, or one.
-"${LD:-ld}" -r --force-group-allocation -o "$work/$library.o" "@$work/roots" "$built_library.a" $unwinder
+"${LD:-ld}" -r --gc-sections --force-group-allocation -o "$work/$library.o" "@$work/roots" "$built_library.a" $unwinder
 # Removes LLVM bitcode: link-time optimisation cannot use it after the members are merged.
 "${OBJCOPY:-objcopy}" --strip-debug --remove-section=.llvmbc --remove-section=.llvmcmd \
   --keep-global-symbols="$work/abi" "$work/$library.o"
