@@ -10,7 +10,10 @@
 set -eu
 case ${1:-} in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
 [ $# = 1 ] || { echo "one table is needed" >&2; exit 2; }
+[ -f "$1" ] || { echo "there is no $1" >&2; exit 2; }
+table=$(realpath "$1")
 cd "$(dirname "$0")/.."
+[ -d reference/field-data ] || { echo "there is no reference/field-data: scripts/fetch-field-data.sh fetches it" >&2; exit 1; }
 
 place=${CARGO_TARGET_DIR:-$PWD/target}/btune
 [ -x "$place/venv/bin/python" ] || "${PYTHON:-python3}" -m venv "$place/venv"
@@ -56,5 +59,5 @@ print(f"Btune, {os.environ['BTUNE_PERF_MODE']}: the last change of the choice is
       f"in the median, {max(stable_chunks)} at most; {statistics.median(stable_times) * 1e3:.0f} ms, {max(stable_times) * 1e3:.0f} ms")
 END
 done
-cargo bench --quiet --bench auto_tuner -- choices "$1" "$place/COMP.tsv" "$place/DECOMP.tsv" "$place/BALANCED.tsv"
-cargo bench --quiet --bench auto_tuner -- check "$1"
+cargo bench --quiet --bench auto_tuner -- choices "$table" "$place/COMP.tsv" "$place/DECOMP.tsv" "$place/BALANCED.tsv"
+cargo bench --quiet --bench auto_tuner -- check "$table"
