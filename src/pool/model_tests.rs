@@ -12,7 +12,7 @@ use std::sync::atomic::AtomicUsize as Counter;
 use std::sync::atomic::Ordering::Relaxed;
 
 use loom::cell::UnsafeCell;
-use loom::sync::Arc;
+use loom::sync::{Arc, Condvar, Mutex};
 use loom::thread;
 
 use super::callback::{CallbackRunner, JobFn};
@@ -111,6 +111,26 @@ fn loom_workers_wake_each_other() {
         });
     });
     SEEN.check(2);
+}
+
+/// Every worker that was idle gets the job, however near it is to sleep: otherwise the threads that wait for it never end.
+#[test]
+fn loom_all_idle_workers_run_the_job() {
+    explore("one job that waits for its threads, two workers", 2, || {
+        with_workers(|set| {
+            assert_eq!(set.grow(2), 2);
+            let (inside, changed) = (Mutex::new(0), Condvar::new());
+            let outcome = set.run(3, &|_| {
+                let mut inside = inside.lock().unwrap();
+                *inside += 1;
+                changed.notify_all();
+                while *inside < 3 {
+                    inside = changed.wait(inside).unwrap();
+                }
+            });
+            assert_eq!(outcome, JobOutcome::Done);
+        });
+    });
 }
 
 #[test]

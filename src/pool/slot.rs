@@ -72,6 +72,12 @@ impl WorkerSlot {
         }
     }
 
+    /// Returns whether the worker has not taken its offer of `job`. If so, what this thread has seen is visible to the worker
+    /// when it takes the offer.
+    pub(super) fn renew_offer(&self, job: &Job<'_>) -> bool {
+        self.word.compare_exchange(offer_word(job), offer_word(job), Release, Relaxed).is_ok()
+    }
+
     /// Returns whether the worker is awake and has no offer.
     pub(super) fn is_awake(&self) -> bool {
         self.word.load(Relaxed).addr() == EMPTY

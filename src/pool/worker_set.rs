@@ -134,7 +134,8 @@ impl WorkerSet {
         self.slot(index).vacate();
     }
 
-    /// Wakes up to `left` of the workers that slept when `job` was offered to them and have not been woken yet.
+    /// Wakes up to `left` of the workers that slept when `job` was offered to them and have not been woken yet. Those that have
+    /// taken the job already do not count.
     pub(super) fn wake(&self, job: &Job<'_>, mut left: usize) {
         for (bank, asleep) in job.asleep_workers.iter().enumerate() {
             while left > 0 {
@@ -145,8 +146,12 @@ impl WorkerSet {
                 let bit = set & set.wrapping_neg();
                 // Acquire pairs with the caller's release of the bit; the offer itself is in the slot's word.
                 if asleep.fetch_and(!bit, Acquire) & bit != 0 {
-                    self.bank(bank).slots[bit.trailing_zeros() as usize].wake();
-                    left -= 1;
+                    let slot = &self.bank(bank).slots[bit.trailing_zeros() as usize];
+                    // A worker that was only about to sleep may have taken its offer before `asleep_workers` was written: it
+                    // has woken no others.
+                    let will_wake_others = slot.renew_offer(job);
+                    slot.wake();
+                    left -= usize::from(will_wake_others);
                 }
             }
         }
