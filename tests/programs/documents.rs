@@ -110,7 +110,7 @@ impl Copy {
         if place.exists() {
             fs::remove_dir_all(&place).expect("the copy of the last run can be removed");
         }
-        for directory in ["repository/target", "home", "bin"] {
+        for directory in ["repository/target/reproducible", "home", "bin"] {
             fs::create_dir_all(place.join(directory)).expect("a directory");
         }
         for entry in fs::read_dir(root()).expect("the repository") {
@@ -119,9 +119,11 @@ impl Copy {
                 symlink(root().join(&name), place.join("repository").join(&name)).expect("a link");
             }
         }
-        // The scripts look for the result of the release profile.
+        // The scripts look for the result of the release profile, package.sh in a directory of its own.
         let built = target_directory().join(if PROFILE == "dev" { "debug" } else { PROFILE });
-        symlink(built, place.join("repository/target/release")).expect("a link");
+        for directory in ["release", "reproducible/release"] {
+            symlink(&built, place.join("repository/target").join(directory)).expect("a link");
+        }
         symlink(cargo_of_this_build(), place.join("bin/cargo")).expect("a link");
         Copy { place }
     }
@@ -145,6 +147,8 @@ impl Copy {
             .env("HOME", self.place.join("home"))
             .env("PATH", format!("{}:{path}", self.place.join("bin").display()))
             .envs(variables_of_cargo())
+            // xz takes minutes for packages that are not optimised.
+            .envs([("DPKG_DEB_COMPRESSOR_TYPE", "gzip"), ("DPKG_DEB_COMPRESSOR_LEVEL", "1")])
             .env_remove("CARGO")
             .env_remove("CARGO_TARGET_DIR");
         command
