@@ -11,8 +11,8 @@
 # The Debian packages have the names of Debian's packages of the C libraries, and later versions: they replace those as
 # an upgrade does, and satisfy the dependencies of other packages.
 #
-# Optimised packages (--profile release) are reproducible: the same commit gives the same bytes in any directory, with the
-# same compilers. They are built in a directory of their own in target/, because their flags are not those of other builds.
+# Optimised packages (--profile release) contain no directory of this machine (scripts/check-reproducible.sh compares the bytes
+# of two builds). They are built in a directory of their own in target/, because their flags are not those of other builds.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)

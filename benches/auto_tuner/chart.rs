@@ -6,7 +6,7 @@ use std::path::Path;
 use blosc2::internals::auto_tuner::{MODEL, Settings, SpeedMode};
 use plotters::prelude::*;
 
-use crate::check::{DEFAULTS, MeasuredSet, best_of, choice_of};
+use crate::check::{MeasuredSet, best_of, choice_of};
 use crate::table::{Cost, Setting};
 
 /// Size in pixels.
@@ -52,8 +52,7 @@ pub fn run(sets: &mut [MeasuredSet], directory: &Path) {
             *counts.entry(setting).or_default() += 1;
             chosen.add(&set.costs[&setting]);
             best.add(&set.costs[best_of(&set.costs, &settings).0]);
-            defaults
-                .add(DEFAULTS.iter().find_map(|setting| set.costs.get(setting)).expect("a measured default"));
+            defaults.add(set.default_cost());
         }
         let circles: Vec<((f64, f64), usize)> = fixed
             .iter()
@@ -109,8 +108,9 @@ fn draw(
         let color = if n == 0 { TUNER } else { BLACK };
         chart.draw_series([Cross::new(point, 6, color.stroke_width(2))])?;
         let style = TextStyle::from(("sans-serif", 13)).color(&color);
-        let below = [9, -15, -6][n];
-        chart.draw_series([EmptyElement::at(point) + Text::new(name, (9, below), style)])?;
+        // Below, above and beside the mark: the first two are often near each other.
+        let label_y = [9, -15, -6][n];
+        chart.draw_series([EmptyElement::at(point) + Text::new(name, (9, label_y), style)])?;
     }
     area.present()?;
     Ok(())

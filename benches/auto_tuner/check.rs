@@ -9,7 +9,7 @@ use crate::data::{DataSet, FILES};
 use crate::table::{Cost, Setting, Table};
 
 /// BloscLZ at level 5 with shuffle.
-pub const DEFAULTS: [Setting; 2] = [(1, 0, 5), (0, 0, 5)];
+const DEFAULTS: [Setting; 2] = [(1, 0, 5), (0, 0, 5)];
 
 const MODES: [(SpeedMode, &str); 3] = [
     (SpeedMode::Compression, "compression"),
@@ -30,6 +30,12 @@ pub struct MeasuredSet {
     pub source: (u64, u64, usize),
     pub analysis: Analysis,
     pub costs: BTreeMap<Setting, Cost>,
+}
+
+impl MeasuredSet {
+    pub fn default_cost(&self) -> &Cost {
+        DEFAULTS.iter().find_map(|setting| self.costs.get(setting)).expect("a measured default")
+    }
 }
 
 /// Computes the features of the sets of a table.
@@ -128,8 +134,7 @@ fn print_scores(
         let setting = choose(set, settings);
         let (best_setting, best) = best_of(&set.costs, settings);
         let chosen = score(settings, &set.costs[&setting]);
-        let default = DEFAULTS.iter().find_map(|setting| set.costs.get(setting));
-        let default = score(settings, default.expect("a measured default"));
+        let default = score(settings, set.default_cost());
         below += usize::from(chosen < default - 1e-9);
         of_defaults += (default - best).exp();
         let share = (chosen - best).exp();
