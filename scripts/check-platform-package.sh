@@ -151,17 +151,22 @@ try_in_debian() { # suite
     echo "$name: in Debian $(cat "$place/etc/debian_version"), $(chroot "$place" ldd --version | head -n 1): passed, and removed"
 }
 
-# Tries the archive with the compiler of zig for a target, and the emulator of a processor with a C library.
-try_emulated() { # target of zig, processor, GNU triplet and package of the C library
-    with_zig "$1"
-    need qemu-user-static "qemu-$2-static" || return 0
-    [ -d "/usr/$3/lib" ] || apt-get install -qq -y --no-install-recommends "$4" >/dev/null 2>&1 ||
-        { echo "SKIPPED: $name: $4 cannot be installed"; return 0; }
+# Tries the archive in the emulator of a processor with a C library.
+try_emulated() { # processor, GNU triplet and package of the C library
+    with_zig
+    need qemu-user-static "qemu-$1-static" || return 0
+    [ -d "/usr/$2/lib" ] || apt-get install -qq -y --no-install-recommends "$3" >/dev/null 2>&1 ||
+        { echo "SKIPPED: $name: $3 cannot be installed"; return 0; }
     # GCC links its unwinder, with which a panic in the static library is caught, by itself; the compiler of zig does not.
-    runner="qemu-$2-static -L /usr/$3" static=-lunwind
+    runner="qemu-$1-static -L /usr/$2" static=-lunwind
     try_here
 }
-with_zig() { compiler="$("$root/scripts/zig-toolchain.sh" "$1")/cc-$1"; }
+
+# Sets the compiler of zig for the platform of the archive.
+with_zig() {
+    zig_target=$("$root/scripts/package-platform.sh" --list | awk -v name="$name" '{ end = length(name) - length($1) } end > 0 && substr(name, end) == "-" $1 { print $3 }')
+    compiler="$("$root/scripts/zig-toolchain.sh" "$zig_target")/cc-$zig_target"
+}
 
 try_archive() {
     name=${archive##*/} name=${name%.tar.gz} name=${name%.zip}
@@ -177,35 +182,35 @@ try_archive() {
         compiler=musl-gcc static=-static
         try_without_glibc ;;
     *-linux-aarch64-musl)
-        with_zig aarch64-linux-musl
+        with_zig
         need qemu-user-static qemu-aarch64-static || return 0
         # Debian has the loader of musl for this processor in packages of another architecture only.
         runner=qemu-aarch64-static static=-static shared_runs=no
         try_here ;;
     *-linux-i686)
-        with_zig x86-linux-gnu.2.17
+        with_zig
         [ -e /lib/ld-linux.so.2 ] || apt-get install -qq -y --no-install-recommends libc6-i386 >/dev/null 2>&1 ||
             { echo "SKIPPED: $name: libc6-i386 cannot be installed"; return 0; }
         static=-lunwind
         try_here ;;
-    *-linux-aarch64) try_emulated aarch64-linux-gnu.2.17 aarch64 aarch64-linux-gnu libc6-arm64-cross ;;
-    *-linux-armv7) try_emulated arm-linux-gnueabihf.2.17 arm arm-linux-gnueabihf libc6-armhf-cross ;;
-    *-linux-riscv64) try_emulated riscv64-linux-gnu.2.27 riscv64 riscv64-linux-gnu libc6-riscv64-cross ;;
-    *-linux-s390x) try_emulated s390x-linux-gnu.2.17 s390x s390x-linux-gnu libc6-s390x-cross ;;
-    *-linux-ppc64le) try_emulated powerpc64le-linux-gnu.2.32 ppc64le powerpc64le-linux-gnu libc6-ppc64el-cross ;;
+    *-linux-aarch64) try_emulated aarch64 aarch64-linux-gnu libc6-arm64-cross ;;
+    *-linux-armv7) try_emulated arm arm-linux-gnueabihf libc6-armhf-cross ;;
+    *-linux-riscv64) try_emulated riscv64 riscv64-linux-gnu libc6-riscv64-cross ;;
+    *-linux-s390x) try_emulated s390x s390x-linux-gnu libc6-s390x-cross ;;
+    *-linux-ppc64le) try_emulated ppc64le powerpc64le-linux-gnu libc6-ppc64el-cross ;;
     *-windows-x86_64)
-        with_zig x86_64-windows-gnu
+        with_zig
         need "wine wine64" wine || return 0
         runner=wine
         prepare_wine
         try_here ;;
     *-windows-arm64)
-        with_zig aarch64-windows-gnu
+        with_zig
         echo "$name: no emulator here runs it"
         prepare "$work/$name" "$archive"
         (cd "$work/$name" && name=$name compiler=$compiler sh steps.sh build && echo "$name: program-shared: linked") ;;
     *-wasm32-wasip1)
-        with_zig wasm32-wasi
+        with_zig
         python=${compiler%/*}/bin/python
         "$python" -m pip install --quiet wasmtime || { echo "SKIPPED: $name: pip cannot install wasmtime"; return 0; }
         runner="$python $root/capi-tests/run_wasi.py"

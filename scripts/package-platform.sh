@@ -2,7 +2,7 @@
 # Makes an archive of libblosc2 for another system: libraries, headers, pkg-config and CMake files, and the command `blosc2`.
 #
 #     scripts/package-platform.sh PLATFORM [--out DIR] [--profile release] [--library-only]
-#     scripts/package-platform.sh --list          # the platforms
+#     scripts/package-platform.sh --list          # the platforms, their targets of rustc and of zig
 #
 # A platform is a name of the list, or its target triple. Writes libblosc2-VERSION-PLATFORM.tar.gz (a zip file for Windows) to
 # DIR, by default target/packages. The archive is unpacked anywhere; its pkg-config and CMake files find their own place
@@ -17,41 +17,24 @@ case ${1:-} in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 target=${CARGO_TARGET_DIR:-$root/target}
-PLATFORMS="linux-x86_64 linux-aarch64 linux-i686 linux-armv7 linux-riscv64 linux-s390x linux-ppc64le
-    linux-x86_64-musl linux-aarch64-musl windows-x86_64 windows-arm64 wasm32-wasip1"
 
-# Sets for a platform: the triple of rustc, the target of zig, the prefix of GNU binutils and their package. The version of glibc
-# is 2.17, the oldest one that rustc supports, or the oldest one with which zig links: 2.27 for riscv64, and 2.32 for ppc64le,
-# where that version has the functions for 128-bit floating-point numbers that zig's C runtime calls.
-select_platform() {
-    binutils='' package='' with_cli=--with-cli
-    case $1 in
-    linux-x86_64 | x86_64-unknown-linux-gnu) platform=linux-x86_64 triple=x86_64-unknown-linux-gnu zig_target=x86_64-linux-gnu.2.17 ;;
-    linux-aarch64 | aarch64-unknown-linux-gnu)
-        platform=linux-aarch64 triple=aarch64-unknown-linux-gnu zig_target=aarch64-linux-gnu.2.17 binutils=aarch64-linux-gnu- ;;
-    linux-i686 | i686-unknown-linux-gnu)
-        platform=linux-i686 triple=i686-unknown-linux-gnu zig_target=x86-linux-gnu.2.17 binutils=i686-linux-gnu- ;;
-    linux-armv7 | armv7-unknown-linux-gnueabihf)
-        platform=linux-armv7 triple=armv7-unknown-linux-gnueabihf zig_target=arm-linux-gnueabihf.2.17 binutils=arm-linux-gnueabihf- ;;
-    linux-riscv64 | riscv64gc-unknown-linux-gnu)
-        platform=linux-riscv64 triple=riscv64gc-unknown-linux-gnu zig_target=riscv64-linux-gnu.2.27 binutils=riscv64-linux-gnu- ;;
-    linux-s390x | s390x-unknown-linux-gnu)
-        platform=linux-s390x triple=s390x-unknown-linux-gnu zig_target=s390x-linux-gnu.2.17 binutils=s390x-linux-gnu- ;;
-    linux-ppc64le | powerpc64le-unknown-linux-gnu)
-        platform=linux-ppc64le triple=powerpc64le-unknown-linux-gnu zig_target=powerpc64le-linux-gnu.2.32 binutils=powerpc64le-linux-gnu- ;;
-    linux-x86_64-musl | x86_64-unknown-linux-musl)
-        platform=linux-x86_64-musl triple=x86_64-unknown-linux-musl zig_target=x86_64-linux-musl ;;
-    linux-aarch64-musl | aarch64-unknown-linux-musl)
-        platform=linux-aarch64-musl triple=aarch64-unknown-linux-musl zig_target=aarch64-linux-musl binutils=aarch64-linux-gnu- ;;
-    windows-x86_64 | x86_64-pc-windows-gnullvm)
-        platform=windows-x86_64 triple=x86_64-pc-windows-gnullvm zig_target=x86_64-windows-gnu ;;
-    windows-arm64 | aarch64-pc-windows-gnullvm)
-        platform=windows-arm64 triple=aarch64-pc-windows-gnullvm zig_target=aarch64-windows-gnu ;;
-    wasm32-wasip1) platform=wasm32-wasip1 triple=wasm32-wasip1 zig_target=wasm32-wasi with_cli= ;;
-    *) echo "no platform $1; the platforms are: $PLATFORMS" >&2; exit 2 ;;
-    esac
-    [ -z "$binutils" ] || package=binutils-${binutils%-}
-}
+# The name of a platform, the target of rustc, that of zig, and the GNU triplet of binutils. The version of glibc is 2.17, the
+# oldest one that rustc supports, or the oldest one with which zig links: 2.27 for riscv64, and 2.32 for ppc64le, where that
+# version has the functions for 128-bit floating-point numbers that zig's C runtime calls.
+PLATFORMS='
+linux-x86_64         x86_64-unknown-linux-gnu       x86_64-linux-gnu.2.17
+linux-aarch64        aarch64-unknown-linux-gnu      aarch64-linux-gnu.2.17     aarch64-linux-gnu
+linux-i686           i686-unknown-linux-gnu         x86-linux-gnu.2.17         i686-linux-gnu
+linux-armv7          armv7-unknown-linux-gnueabihf  arm-linux-gnueabihf.2.17   arm-linux-gnueabihf
+linux-riscv64        riscv64gc-unknown-linux-gnu    riscv64-linux-gnu.2.27     riscv64-linux-gnu
+linux-s390x          s390x-unknown-linux-gnu        s390x-linux-gnu.2.17       s390x-linux-gnu
+linux-ppc64le        powerpc64le-unknown-linux-gnu  powerpc64le-linux-gnu.2.32 powerpc64le-linux-gnu
+linux-x86_64-musl    x86_64-unknown-linux-musl      x86_64-linux-musl
+linux-aarch64-musl   aarch64-unknown-linux-musl     aarch64-linux-musl         aarch64-linux-gnu
+windows-x86_64       x86_64-pc-windows-gnullvm      x86_64-windows-gnu
+windows-arm64        aarch64-pc-windows-gnullvm     aarch64-windows-gnu
+wasm32-wasip1        wasm32-wasip1                  wasm32-wasi
+'
 
 requested='' out=$target/packages profile=release library_only=no
 while [ $# -gt 0 ]; do
@@ -62,13 +45,16 @@ while [ $# -gt 0 ]; do
     --out) out=$2; shift 2 ;;
     --profile) profile=$2; shift 2 ;;
     --library-only) library_only=yes; shift ;;
-    --list) for each in $PLATFORMS; do select_platform "$each"; printf '%-20s %s\n' "$each" "$triple"; done; exit ;;
+    --list) echo "$PLATFORMS" | sed '/^$/d'; exit ;;
     --*) echo "unknown option $1" >&2; exit 2 ;;
     *) requested="$requested $1"; shift ;;
     esac
 done
-case $requested in ' '*' '* | '') echo "one platform is needed; the platforms are: $PLATFORMS" >&2; exit 2 ;; esac
-select_platform "${requested# }"
+# shellcheck disable=SC2086 # The columns are words.
+set -- $(echo "$PLATFORMS" | awk -v name="${requested# }" 'name != "" && ($1 == name || $2 == name)')
+[ $# -ge 3 ] || { echo "one platform of the list that --list prints is needed" >&2; exit 2; }
+platform=$1 triple=$2 zig_target=$3 binutils=${4:+$4-} with_cli=--with-cli
+case $platform in wasm32-*) with_cli= ;; esac
 [ $library_only = no ] || with_cli=
 
 rustup target add "$triple" 2>/dev/null || [ -d "$(rustc --print target-libdir --target "$triple")" ] ||
@@ -80,7 +66,8 @@ lower=$(echo "$triple" | tr - _) upper=$(echo "$triple" | tr a-z- A-Z_)
 export "CC_$lower=$zig/cc-$zig_target" "AR_$lower=$zig/ar-of-zig" CARGO_INCREMENTAL=0
 # rustc has a linker for WebAssembly.
 case $triple in wasm32-*) ;; *) export "CARGO_TARGET_${upper}_LINKER=$zig/cc-$zig_target" ;; esac
-if [ -n "$package" ] && ! command -v "${binutils}ld" >/dev/null; then
+if ! command -v "${binutils}ld" >/dev/null; then
+    package=binutils${binutils:+-${binutils%-}}
     apt-get install -qq -y --no-install-recommends "$package" >/dev/null || { echo "the package $package cannot be installed" >&2; exit 1; }
 fi
 case $platform in
