@@ -1,7 +1,6 @@
 #!/bin/sh
 # Checks the crate `blosc2` without the features of its codecs: that it compiles with each of them alone and with none, and
-# that the codecs that are left out are errors. Checks its feature `remote`, which the usual builds do not have, beside a server of
-# its own that fails in many ways.
+# that the codecs that are left out are errors. `cargo test --workspace` tests its feature `remote`, which the command selects.
 #
 #     scripts/check-features.sh
 #
@@ -20,6 +19,4 @@ done
 tree=$(cargo tree -p blosc2-safe --no-default-features --features lz4,zlib -e normal,build)
 case $tree in *zstd* | *" cc "*) echo "a build without the feature zstd depends on: $tree" >&2; exit 1 ;; esac
 cargo test --quiet -p blosc2-safe --no-default-features --features lz4 --test codec_features
-cargo test --quiet -p blosc2-safe --features remote --lib --test remote
-REMOTE_PROFILE=dev scripts/check-remote.sh --planes 4
 echo "the crate blosc2 compiles with each of its codecs alone"

@@ -9,8 +9,9 @@
 # The array has N planes of 16 MiB (default 64), of which moto, which reads all of a file for each request, and azurite have at most 8.
 # --draw reads drawn parts of 40 drawn arrays from nginx, too, by several settings of the client. --peers reads the same slices by
 # python-blosc2, and from a copy as a sharded Zarr array by zarr-python on fsspec and by zarrs. Everything is below target/remote/.
-# Installs nginx by apt-get, moto by pip and azurite by npm; a server that cannot be installed is SKIPPED. REMOTE_PROFILE is the
-# Cargo profile of the program (default `release`).
+# Installs nginx by apt-get, moto by pip and azurite by npm; a server that cannot be installed is SKIPPED. Builds the
+# programs with the release profile; REMOTE_BUILT is a directory where Cargo has built them already, for example target/debug after
+# `cargo test --workspace`.
 set -euo pipefail
 case ${1:-} in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
 cd "$(dirname "$0")/.."
@@ -32,26 +33,26 @@ target=${CARGO_TARGET_DIR:-$PWD/target}
 work=$target/remote
 mkdir -p "$work/www"
 work=$(cd "$work" && pwd)
-profile=${REMOTE_PROFILE:-release}
-cargo build --quiet --profile "$profile" -p blosc2-safe --features remote --example remote_slices
-cargo build --quiet --profile "$profile" -p libblosc2-rs -p libblosc2-remote --lib
-output=$profile
-[ "$profile" != dev ] || output=debug
-program=$target/$output/examples/remote_slices
-cargo build --quiet --profile "$profile" -p blosc2-cli
-blosc2=$target/$output/blosc2
+built=${REMOTE_BUILT:-}
+if [ -z "$built" ]; then
+  cargo build --quiet --release -p blosc2-safe --features remote --example remote_slices
+  cargo build --quiet --release -p libblosc2-rs -p libblosc2-remote -p blosc2-cli --lib --bins
+  built=$target/release
+fi
+program=$built/examples/remote_slices
+blosc2=$built/blosc2
 
 # The C program, and directories in which the loader finds its libraries.
 add_libraries() { # name, libblosc2.so
   mkdir -p "$work/$1"
   ln -sf "$(realpath "$2")" "$work/$1/libblosc2.so.9"
-  ln -sf "$(realpath "$target/$output/libblosc2_remote.so")" "$work/$1/libblosc2_remote.so.0"
+  ln -sf "$(realpath "$built/libblosc2_remote.so")" "$work/$1/libblosc2_remote.so.0"
 }
-add_libraries ours "$target/$output/libblosc2.so"
+add_libraries ours "$built/libblosc2.so"
 reference=${BLOSC2_REFERENCE-$PWD/reference/blosc2/lib/libblosc2.so}
 [ ! -f "$reference" ] || add_libraries reference "$reference"
 "${CC:-cc}" -std=c99 -O2 -Wall -Wextra -Iinclude -Iremote/include remote/examples/remote_slices.c -o "$work/remote_slices" \
-  -L"$target/$output" -lblosc2_remote -lblosc2
+  -L"$built" -lblosc2_remote -lblosc2
 read_in_c() { # url, path
   local libraries
   for libraries in ours reference; do
