@@ -162,6 +162,13 @@ try_emulated() { # processor, GNU triplet and package of the C library
     try_here
 }
 
+# Builds only.
+try_linking() {
+    prepare "$work/$name" "$archive"
+    (cd "$work/$name" && export name compiler static rpath="@loader_path/$name/lib" && sh steps.sh build && ls program-* && echo "$name: linked by ${compiler##*/}")
+    rm -r "${work:?}/$name"
+}
+
 # Sets the compiler of zig for the platform of the archive.
 with_zig() {
     zig_target=$("$root/scripts/package-platform.sh" --list | awk -v name="$name" '{ end = length(name) - length($1) } end > 0 && substr(name, end) == "-" $1 { print $3 }')
@@ -204,11 +211,11 @@ try_archive() {
         runner=wine
         prepare_wine
         try_here ;;
-    *-windows-arm64)
+    *-windows-arm64 | *-macos-universal)
         with_zig
         echo "$name: no emulator here runs it"
-        prepare "$work/$name" "$archive"
-        (cd "$work/$name" && name=$name compiler=$compiler sh steps.sh build && echo "$name: program-shared: linked") ;;
+        try_linking
+        case $name in *-macos-*) compiler=$("$root/scripts/zig-toolchain.sh" x86_64-macos.10.13)/cc-x86_64-macos.10.13; try_linking ;; esac ;;
     *-wasm32-wasip1)
         with_zig
         python=${compiler%/*}/bin/python

@@ -17,7 +17,7 @@
 # (scripts/package-platform.sh sets them), and the tools below are those of that system. A target of Windows gets
 # bin/libblosc2.dll, lib/libblosc2.dll.a, lib/libblosc2.def, the headers and the pkg-config file; DLLTOOL names the tool that
 # makes import libraries. If there is an llvm-dlltool (LLVM_DLLTOOL), it makes lib/blosc2.lib for MSVC. A target of
-# WebAssembly gets the static library, the headers and the pkg-config file.
+# macOS gets the shared library (.dylib), one of WebAssembly does not; both get the static library, the headers and the pkg-config file.
 #
 # The installed shared libraries have no symbols but the dynamic ones, and no debug information. --debug-dir DIR writes both
 # to DIR/FILE.debug for each shared library, where debuggers find them if DIR is the directory of the library or
@@ -113,6 +113,8 @@ build_with_flag() { # flag options
 case $target_triple in
   # rustc makes a shared library for musl only if the C library is not linked statically.
   *-musl) build_with_flag -Ctarget-feature=-crt-static --lib --package $crate ;;
+  # Without local symbols and debug information: a tool that removed them later would have to sign the library again.
+  *-darwin) build_with_flag -Clink-args=-Wl,-x,-S --lib --package $crate ;;
   *) build --lib --package $crate --features "$features" ;;
 esac
 
@@ -190,11 +192,18 @@ case $target_triple in
     "$LLVM_DLLTOOL" -m $machine -d "$work/libblosc2.def" -l "$work/blosc2.lib"
     put 644 "$at/$libdir" "$work/blosc2.lib"
   fi ;;
+*-darwin)
+  put 755 "$at/$libdir" "$built/libblosc2.dylib"
+  mv "$at/$libdir/libblosc2.dylib" "$at/$libdir/libblosc2.$version.dylib"
+  # The second name is the one that programs load.
+  ln -sf "libblosc2.$version.dylib" "$at/$libdir/libblosc2.9.dylib"
+  ln -sf libblosc2.9.dylib "$at/$libdir/libblosc2.dylib"
+  put 644 "$at/$libdir" "$built/libblosc2.a" ;;
 wasm32-*)
   put 644 "$at/$libdir" "$built/libblosc2.a" ;;
 esac
 case $target_triple in
-*-windows-* | wasm32-*)
+*-windows-* | *-darwin | wasm32-*)
   [ $with_cli = no ] || install_cli
   put_headers
   echo "$package $version is installed in $at"

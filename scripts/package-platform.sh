@@ -6,7 +6,8 @@
 #
 # A platform is a name of the list, or its target triple. Writes libblosc2-VERSION-PLATFORM.tar.gz (a zip file for Windows) to
 # DIR, by default target/packages. The archive is unpacked anywhere; its pkg-config and CMake files find their own place
-# (docs/install.md). The files are those that scripts/install.sh installs; --library-only leaves out the command.
+# (docs/install.md). The files are those that scripts/install.sh installs; --library-only leaves out the command. The libraries for
+# macOS are for both processors, without the command, which needs libraries of macOS that zig does not have.
 #
 # Compiles and links with zig (scripts/zig-toolchain.sh); installs the target of Rust with rustup, and GNU binutils for the target with
 # apt-get if they are missing. Fails if a library or program needs another shared library than those of the C library, or a
@@ -33,6 +34,7 @@ linux-x86_64-musl    x86_64-unknown-linux-musl      x86_64-linux-musl
 linux-aarch64-musl   aarch64-unknown-linux-musl     aarch64-linux-musl         aarch64-linux-gnu
 windows-x86_64       x86_64-pc-windows-gnullvm      x86_64-windows-gnu
 windows-arm64        aarch64-pc-windows-gnullvm     aarch64-windows-gnu
+macos-universal      aarch64-apple-darwin           aarch64-macos.11.0
 wasm32-wasip1        wasm32-wasip1                  wasm32-wasi
 '
 
@@ -54,18 +56,23 @@ done
 set -- $(echo "$PLATFORMS" | awk -v name="${requested# }" 'name != "" && ($1 == name || $2 == name)')
 [ $# -ge 3 ] || { echo "one platform of the list that --list prints is needed" >&2; exit 2; }
 platform=$1 triple=$2 zig_target=$3 binutils=${4:+$4-} with_cli=--with-cli
-case $platform in wasm32-*) with_cli= ;; esac
+case $platform in macos-* | wasm32-*) with_cli= ;; esac
 [ $library_only = no ] || with_cli=
 
-rustup target add "$triple" 2>/dev/null || [ -d "$(rustc --print target-libdir --target "$triple")" ] ||
-    { echo "rustup cannot add the target $triple" >&2; exit 1; }
 rustup component add llvm-tools 2>/dev/null || true
 llvm=$(dirname "$(rustc --print target-libdir)")/bin
-zig=$("$root/scripts/zig-toolchain.sh" "$zig_target")
-lower=$(echo "$triple" | tr - _) upper=$(echo "$triple" | tr a-z- A-Z_)
-export "CC_$lower=$zig/cc-$zig_target" "AR_$lower=$zig/ar-of-zig" CARGO_INCREMENTAL=0
-# rustc has a linker for WebAssembly.
-case $triple in wasm32-*) ;; *) export "CARGO_TARGET_${upper}_LINKER=$zig/cc-$zig_target" ;; esac
+# Sets the compiler and the linker for a target to those of zig.
+use_zig() { # target of rustc, target of zig
+    rustup target add "$1" 2>/dev/null || [ -d "$(rustc --print target-libdir --target "$1")" ] ||
+        { echo "rustup cannot add the target $1" >&2; exit 1; }
+    zig=$("$root/scripts/zig-toolchain.sh" "$2")
+    linker=$zig/cc-$2
+    case $1 in *-darwin) linker=$zig/ld-darwin; export SDKROOT="$zig/darwin" ;; esac
+    export "CC_$(echo "$1" | tr - _)=$zig/cc-$2" "AR_$(echo "$1" | tr - _)=$zig/ar-of-zig" CARGO_INCREMENTAL=0
+    # rustc has a linker for WebAssembly.
+    case $1 in wasm32-*) ;; *) export "CARGO_TARGET_$(echo "$1" | tr a-z- A-Z_)_LINKER=$linker" ;; esac
+}
+use_zig "$triple" "$zig_target"
 if ! command -v "${binutils}ld" >/dev/null; then
     package=binutils${binutils:+-${binutils%-}}
     apt-get install -qq -y --no-install-recommends "$package" >/dev/null || { echo "the package $package cannot be installed" >&2; exit 1; }
@@ -83,10 +90,32 @@ cd "$root"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 part() { sed -n "s/^#define BLOSC2_VERSION_$1 \([0-9]*\).*/\1/p" "$root/include/blosc2.h"; }
-name=libblosc2-$(part MAJOR).$(part MINOR).$(part RELEASE)-$platform
+version=$(part MAJOR).$(part MINOR).$(part RELEASE)
+name=libblosc2-$version-$platform
 tree=$work/$name
-# shellcheck disable=SC2086 # No option, or one.
-DESTDIR=$work "$root/scripts/install.sh" --prefix "/$name" --target "$triple" --profile "$profile" --relocatable $with_cli >/dev/null
+install_for() { # target of rustc, directory
+    # shellcheck disable=SC2086 # No option, or one.
+    DESTDIR=$2 "$root/scripts/install.sh" --prefix "/$name" --target "$1" --profile "$profile" --relocatable $with_cli >/dev/null
+}
+install_for "$triple" "$work"
+if [ "$platform" = macos-universal ]; then
+    use_zig x86_64-apple-darwin x86_64-macos.10.13
+    install_for x86_64-apple-darwin "$work/intel"
+    for file in "libblosc2.$version.dylib" libblosc2.a; do
+        "$zig/bin/python" - "$tree/lib/$file" "$work/intel/$name/lib/$file" <<'END'
+# Joins files for ARM64 and x86-64 as one for both: a header, and each file at a multiple of 16 KiB (<mach-o/fat.h>).
+import struct, sys
+CPU_TYPE_ARM64, CPU_TYPE_X86_64, ALIGNMENT = (0x0100000C, 0), (0x01000007, 3), 14
+files = [open(path, "rb").read() for path in sys.argv[1:]]
+header, body = struct.pack(">2I", 0xCAFEBABE, len(files)), b""
+for (cpu, subtype), file in zip((CPU_TYPE_ARM64, CPU_TYPE_X86_64), files):
+    offset = (1 << ALIGNMENT) + len(body)
+    header += struct.pack(">5I", cpu, subtype, offset, len(file), ALIGNMENT)
+    body += file + bytes(-len(file) % (1 << ALIGNMENT))
+open(sys.argv[1], "wb").write(header + bytes((1 << ALIGNMENT) - len(header)) + body)
+END
+    done
+fi
 install -m 644 "$root/LICENSE" "$root/THIRD-PARTY-LICENSES.txt" "$root/README.md" "$tree/"
 # Linked besides the crates: the unwinder, musl (by rustc, in the command) and the start code of MinGW.
 case $platform in
@@ -101,12 +130,14 @@ for notice in $notices; do
 done >>"$tree/THIRD-PARTY-LICENSES.txt"
 
 # The shared libraries that belong to a C library, or to Windows: every system has them.
-SYSTEM_LIBRARIES='^(lib(c|m|dl|rt|pthread)\.so(\.[0-9]+)?|ld-linux[a-z0-9_-]*\.so\.[0-9]|ld64\.so\.[0-9]|(kernel32|ntdll|kernelbase|advapi32|bcrypt|bcryptprimitives|crypt32|secur32|ws2_32|userenv|shell32|ole32|user32|api-ms-win-[a-z0-9-]*)\.dll)$'
+SYSTEM_LIBRARIES='^(lib(c|m|dl|rt|pthread)\.so(\.[0-9]+)?|ld-linux[a-z0-9_-]*\.so\.[0-9]|ld64\.so\.[0-9]|(kernel32|ntdll|kernelbase|advapi32|bcrypt|bcryptprimitives|crypt32|secur32|ws2_32|userenv|shell32|ole32|user32|api-ms-win-[a-z0-9-]*)\.dll|/usr/lib/libSystem\.B\.dylib)$'
 
 # Fails if a file needs a shared library that is not one of SYSTEM_LIBRARIES, or a symbol that is newer than the glibc of the platform.
 check_needs() { # file
     case $platform in
     windows-*) needs=$("$llvm/llvm-readobj" --coff-imports "$1" | sed -n 's/^  Name: //p' | tr A-Z a-z) ;;
+    # The first line is the name of the library itself.
+    macos-*) needs=$("$llvm/llvm-objdump" --macho --universal-headers --dylibs-used "$1" | sed -n 's/^\t\(.*\) (compatibility.*/\1/p' | grep -vxF "@rpath/libblosc2.9.dylib") ;;
     *) needs=$("$READELF" -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\].*/\1/p') ;;
     esac
     other=$(echo "$needs" | grep -vE "$SYSTEM_LIBRARIES" || true)
@@ -121,7 +152,7 @@ check_needs() { # file
     [ -z "$unknown" ] || { echo "$1 needs functions that glibc $glibc does not have: $unknown" >&2; exit 1; }
     echo "${1#"$work"/} needs glibc $newest or later:" $needs
 }
-for file in "$tree"/bin/* "$tree"/lib/lib*.so; do [ ! -f "$file" ] || check_needs "$file"; done
+for file in "$tree"/bin/* "$tree"/lib/lib*.so "$tree"/lib/*."$version".dylib; do [ ! -f "$file" ] || check_needs "$file"; done
 
 # Writes a reproducible archive: fixed order, owners and times.
 case $platform in
