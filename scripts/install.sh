@@ -17,7 +17,8 @@
 # (scripts/package-platform.sh sets them), and the tools below are those of that system. A target of Windows gets
 # bin/libblosc2.dll, lib/libblosc2.dll.a, lib/libblosc2.def, the headers and the pkg-config file; DLLTOOL names the tool that
 # makes import libraries. If there is an llvm-dlltool (LLVM_DLLTOOL), it makes lib/blosc2.lib for MSVC. A target of
-# macOS gets the shared library (.dylib), one of WebAssembly does not; both get the static library, the headers and the pkg-config file.
+# macOS gets the shared library (.dylib; OBJCOPY is that of LLVM), one of WebAssembly does not; both get the static library, the
+# headers and the pkg-config file.
 #
 # The installed shared libraries have no symbols but the dynamic ones, and no debug information. --debug-dir DIR writes both
 # to DIR/FILE.debug for each shared library, where debuggers find them if DIR is the directory of the library or
@@ -198,7 +199,10 @@ case $target_triple in
   # The second name is the one that programs load.
   ln -sf "libblosc2.$version.dylib" "$at/$libdir/libblosc2.9.dylib"
   ln -sf libblosc2.9.dylib "$at/$libdir/libblosc2.dylib"
-  put 644 "$at/$libdir" "$built/libblosc2.a" ;;
+  # Debug information and LLVM bitcode are nine tenths of the archive.
+  "${OBJCOPY:-llvm-objcopy}" --strip-debug --remove-section=__LLVM,__bitcode --remove-section=__LLVM,__cmdline \
+    "$built/libblosc2.a" "$work/libblosc2.a"
+  put 644 "$at/$libdir" "$work/libblosc2.a" ;;
 wasm32-*)
   put 644 "$at/$libdir" "$built/libblosc2.a" ;;
 esac
