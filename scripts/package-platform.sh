@@ -130,15 +130,15 @@ for notice in $notices; do
     cat "$("$zig/bin/python" -c 'import ziglang; print(ziglang.__path__[0])')/lib/$notice"
 done >>"$tree/THIRD-PARTY-LICENSES.txt"
 
-# The shared libraries that belong to a C library, or to Windows: every system has them.
+# The shared libraries that belong to a C library, to Windows or to macOS: every system has them.
 SYSTEM_LIBRARIES='^(lib(c|m|dl|rt|pthread)\.so(\.[0-9]+)?|ld-linux[a-z0-9_-]*\.so\.[0-9]|ld64\.so\.[0-9]|(kernel32|ntdll|kernelbase|advapi32|bcrypt|bcryptprimitives|crypt32|secur32|ws2_32|userenv|shell32|ole32|user32|api-ms-win-[a-z0-9-]*)\.dll|/usr/lib/libSystem\.B\.dylib)$'
 
 # Fails if a file needs a shared library that is not one of SYSTEM_LIBRARIES, or a symbol that is newer than the glibc of the platform.
 check_needs() { # file
     case $platform in
     windows-*) needs=$("$llvm/llvm-readobj" --coff-imports "$1" | sed -n 's/^  Name: //p' | tr A-Z a-z) ;;
-    # The first line is the name of the library itself.
-    macos-*) needs=$("$llvm/llvm-objdump" --macho --universal-headers --dylibs-used "$1" | sed -n 's/^\t\(.*\) (compatibility.*/\1/p' | grep -vxF "@rpath/libblosc2.9.dylib") ;;
+    # The list contains the name of the library itself.
+    macos-*) needs=$("$llvm/llvm-objdump" --macho --arch=all --dylibs-used "$1" | sed -n 's/^\t\(.*\) (compatibility.*/\1/p' | grep -vxF "@rpath/libblosc2.9.dylib") ;;
     *) needs=$("$READELF" -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\].*/\1/p') ;;
     esac
     other=$(echo "$needs" | grep -vE "$SYSTEM_LIBRARIES" || true)
@@ -154,6 +154,14 @@ check_needs() { # file
     echo "${1#"$work"/} needs glibc $newest or later:" $needs
 }
 for file in "$tree"/bin/* "$tree"/lib/lib*.so "$tree"/lib/*."$version".dylib; do [ ! -f "$file" ] || check_needs "$file"; done
+
+# Fails if a part of the library for macOS does not export the functions of the ABI and nothing else.
+check_exports() { # processor
+    "$llvm/llvm-nm" --arch="$1" --extern-only --defined-only --format=just-symbols "$tree/lib/libblosc2.dylib" | sed 's/^_//' | sort >"$work/exports"
+    sed -n 's/ present$//p' "$root/capi-tests/exported-symbols.txt" | sort | diff "$work/exports" - >&2 ||
+        { echo "the library for $1 exports other functions than capi-tests/exported-symbols.txt" >&2; exit 1; }
+}
+case $platform in macos-*) check_exports arm64; check_exports x86_64 ;; esac
 
 # Writes a reproducible archive: fixed order, owners and times.
 case $platform in

@@ -3,8 +3,8 @@
 # the test run, with the features of dependencies that `cargo test --workspace` selects. So nothing is built again after
 # `cargo test --workspace`; a package alone selects fewer features, and Cargo has one place for both `libblosc2.so`.
 # REAL_CARGO, REAL_ROOT, REAL_PROFILE and REAL_TARGET name the real program and the test run.
-# The flags of reproducible packages (scripts/shared/reproducible.sh) and their time would compile everything again, in
-# each of the programs that are run.
+# The flags and the SOURCE_DATE_EPOCH of reproducible packages (scripts/shared/reproducible.sh, release-time.sh) would compile
+# everything again: build scripts run again when this variable changes.
 unset CARGO_ENCODED_RUSTFLAGS CFLAGS SOURCE_DATE_EPOCH
 verb=$1
 shift
