@@ -386,6 +386,8 @@ END
     $cc -shared -O1 "$wine/random.c" -o "$wine/bcryptprimitives.dll" -ladvapi32
     # Wine names files as the locale says.
     export LC_ALL=C.UTF-8 WINEDEBUG=-all WINEPREFIX="$wine/prefix" WINEPATH="$wine" "CARGO_TARGET_${upper}_RUNNER=timeout 3600 wine"
+    # The server of Wine writes its directory some seconds after the last program, when the caller may be removing it.
+    trap 'wineserver -k || true' EXIT
     # Opening, writing and removing a file takes many times longer than on Linux.
     export BLOSC2_MUTANTS="${BLOSC2_MUTANTS:-150}" BLOSC2_FLIPS="${BLOSC2_FLIPS:-8}" BLOSC2_REPAIR_MUTANTS="${BLOSC2_REPAIR_MUTANTS:-150}"
 }
