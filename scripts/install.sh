@@ -17,7 +17,7 @@
 # (scripts/package-platform.sh sets them), and the tools below are those of that system. A target of Windows gets
 # bin/libblosc2.dll, lib/libblosc2.dll.a, lib/libblosc2.def, the headers and the pkg-config file; DLLTOOL names the tool that
 # makes import libraries. If there is an llvm-dlltool (LLVM_DLLTOOL), it makes lib/blosc2.lib for MSVC. A target of
-# macOS gets the shared library (.dylib; OBJCOPY is that of LLVM), one of WebAssembly does not; both get the static library, the
+# macOS gets the shared library (.dylib), one of WebAssembly does not; both get the static library (OBJCOPY is that of LLVM), the
 # headers and the pkg-config file.
 #
 # The installed shared libraries have no symbols but the dynamic ones, and no debug information. --debug-dir DIR writes both
@@ -179,6 +179,12 @@ install_cli() {
   put 644 "$at/share/fish/vendor_completions.d" "$work/completions/blosc2.fish"
 }
 
+# Installs the static library without debug information and without its LLVM bitcode, which options for OBJCOPY name.
+put_archive() { # option...
+  "${OBJCOPY:-llvm-objcopy}" --strip-debug "$@" "$built/libblosc2.a" "$work/libblosc2.a"
+  put 644 "$at/$libdir" "$work/libblosc2.a"
+}
+
 case $target_triple in
 *-windows-*)
   cp "$built/blosc2.dll" "$work/libblosc2.dll"
@@ -199,12 +205,9 @@ case $target_triple in
   # The second name is the one that programs load.
   ln -sf "libblosc2.$version.dylib" "$at/$libdir/libblosc2.9.dylib"
   ln -sf libblosc2.9.dylib "$at/$libdir/libblosc2.dylib"
-  # Debug information and LLVM bitcode are nine tenths of the archive.
-  "${OBJCOPY:-llvm-objcopy}" --strip-debug --remove-section=__LLVM,__bitcode --remove-section=__LLVM,__cmdline \
-    "$built/libblosc2.a" "$work/libblosc2.a"
-  put 644 "$at/$libdir" "$work/libblosc2.a" ;;
+  put_archive --remove-section=__LLVM,__bitcode --remove-section=__LLVM,__cmdline ;;
 wasm32-*)
-  put 644 "$at/$libdir" "$built/libblosc2.a" ;;
+  put_archive --remove-section=.llvmbc --remove-section=.llvmcmd ;;
 esac
 case $target_triple in
 *-windows-* | *-darwin | wasm32-*)

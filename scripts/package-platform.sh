@@ -79,7 +79,7 @@ if ! command -v "${binutils}ld" >/dev/null; then
 fi
 case $platform in
 linux-*) export "LD=${binutils}ld" "OBJCOPY=${binutils}objcopy" "STRIP=${binutils}strip" "NM=${binutils}nm" "READELF=${binutils}readelf" "AR=${binutils}ar" ;;
-macos-*) export "OBJCOPY=$llvm/llvm-objcopy" ;;
+macos-* | wasm32-*) export "OBJCOPY=$llvm/llvm-objcopy" ;;
 windows-*) export "DLLTOOL=$zig/dlltool-${triple%%-*}" "LLVM_DLLTOOL=$zig/dlltool-${triple%%-*}" "STRIP=$llvm/llvm-strip" ;;
 esac
 
