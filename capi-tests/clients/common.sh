@@ -1,6 +1,8 @@
 # What the scripts of this folder share; sourced, not run. A client's packages, its swapped library and what its
 # tests leave lie in target/clients (CLIENTS_DIR); nothing outside is touched.
-set -euo pipefail
+set -Eeuo pipefail
+shopt -s inherit_errexit
+trap 'echo "FAILED: $0, line $LINENO: $BASH_COMMAND" >&2' ERR
 
 clients=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$clients/../.." && pwd)
