@@ -1,5 +1,6 @@
 //! Damaged parts of files, as lines and as JSON.
 
+use crate::output::with_final_names;
 use crate::size::count;
 use crate::source;
 use blosc2::{Damage, Part};
@@ -25,7 +26,7 @@ impl From<&Damage> for DamagedPart {
             chunk: damage.nchunk,
             offset: damage.offset,
             length: damage.len,
-            message: damage.message.lines().map(str::trim).collect::<Vec<_>>().join(" "),
+            message: with_final_names(&damage.message.lines().map(str::trim).collect::<Vec<_>>().join(" ")),
             code: damage.code,
         }
     }

@@ -13,7 +13,7 @@ mod names;
 mod transfers;
 
 pub(crate) use client::{
-    File, configure, nbytes, open_array, open_super_chunk, other_data_behind, transfers, upload,
+    File, configure, download, nbytes, open_array, open_super_chunk, other_data_behind, transfers, upload,
 };
 pub(crate) use names::{is_url, name};
 pub(crate) use transfers::Transfers;

@@ -3,7 +3,6 @@
 use crate::args::FileArguments;
 use crate::error::{Failure, WithPath};
 use crate::input::is_dash;
-use crate::kind::Kind;
 use crate::output::{OutputPlace, TemporaryPath, binary_stdout, name_temporary_file};
 use crate::pipe::{copy, stdout_name};
 use crate::remote;
@@ -245,17 +244,18 @@ impl Seekable {
         Seekable::of(&Input::new(path)?)
     }
 
-    /// As [`new`](Self::new), for verbs that read all of a file on disk: that of a URL is copied to a temporary file, too.
+    /// As [`new`](Self::new), for verbs that read all of a file or directory on disk: that of a URL is copied to a temporary place, too.
     pub(crate) fn on_disk(path: &Path) -> Result<Seekable, Failure> {
         let input = Input::new(path)?;
         if !remote::is_url(path) || matches!(input.member, Some(Place::Embedded(..))) {
             return Seekable::of(&input);
         }
-        if Kind::of(path)? == Kind::FrameDirectory {
-            let message = "is a directory, expected a file, which is copied to this machine";
-            return Err(Failure::file(path, message));
+        if input.member.is_some() {
+            return Ok(input.spooled(input.spool()?));
         }
-        Ok(input.spooled(input.spool()?))
+        let spool = Spool::new()?;
+        remote::download(path, spool.path()).with_path(path)?;
+        Ok(input.spooled(spool))
     }
 
     /// Returns the file of an input.

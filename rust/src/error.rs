@@ -86,6 +86,14 @@ impl Error {
         self.cause().is_some_and(|cause| cause.kind() == io::ErrorKind::NotFound)
     }
 
+    /// Returns whether the cause can be a file that does not exist: web servers refuse to list a directory, and S3 refuses missing files
+    /// to users who must not list the bucket.
+    #[cfg(feature = "remote")]
+    pub(crate) fn is_missing(&self) -> bool {
+        let is_such = |kind| matches!(kind, io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied);
+        self.cause().is_some_and(|cause| is_such(cause.kind()))
+    }
+
     fn cause(&self) -> Option<&io::Error> {
         match &self.0 {
             Reason::Library(_, cause) | Reason::Message(_, _, cause) => cause.as_ref(),

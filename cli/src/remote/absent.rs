@@ -38,6 +38,10 @@ pub(crate) fn other_data_behind(_path: &Path) -> blosc2::Result<Option<Range<u64
     Err(absent().into())
 }
 
+pub(crate) fn download(_path: &Path, _file: &Path) -> io::Result<()> {
+    Err(absent())
+}
+
 pub(crate) fn upload(_file: &Path, _path: &Path, _replaces: bool) -> io::Result<()> {
     Err(absent())
 }

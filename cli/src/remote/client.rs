@@ -88,6 +88,11 @@ pub(crate) fn other_data_behind(path: &Path) -> blosc2::Result<Option<Range<u64>
     client().other_data_behind(&text(path))
 }
 
+/// Downloads a file, or the files of a directory as far as they are there, to a path where nothing exists.
+pub(crate) fn download(path: &Path, file: &Path) -> io::Result<()> {
+    Ok(client().download(&text(path), file, true)?)
+}
+
 /// Uploads a file, or the files of a directory. Unless it `replaces` a file, one that exists is an error of the kind `AlreadyExists`.
 pub(crate) fn upload(file: &Path, path: &Path, replaces: bool) -> io::Result<()> {
     Ok(client().upload(file, &text(path), replaces)?)

@@ -15,7 +15,7 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 
-/// Writes the files of the tests: arrays in a file, in a directory, in a zip file and with damage, a super-chunk, a chunk, a NumPy file
+/// Writes the files of the tests: arrays in a file, in a directory, in a zip file and with damage in both, a super-chunk, a chunk, a NumPy file
 /// and raw numbers.
 fn write_files(cli: &Cli) {
     let items: Vec<i32> = (0..60_000).map(|n| n / 7 * 13 % 1000).collect();
@@ -33,6 +33,11 @@ fn write_files(cli: &Cli) {
     let mut damaged = cli.read("a.b2nd");
     damaged[5000] ^= 1;
     cli.write("damaged.b2nd", &damaged);
+    array().directory(true).create_from(cli.path("lost.b2nd"), &items).unwrap();
+    fs::remove_file(cli.path("lost.b2nd/00000001.chunk")).unwrap();
+    let mut chunk = cli.read("lost.b2nd/00000002.chunk");
+    *chunk.last_mut().unwrap() ^= 1;
+    cli.write("lost.b2nd/00000002.chunk", &chunk);
     cli.write("other_data.b2nd", &[&cli.read("a.b2nd")[..], b"other data"].concat());
     let mut zip = ZipArchiveWriter::new(Vec::new());
     for (name, file) in [("a.b2nd", "a.b2nd"), ("g/s.b2frame", "s.b2frame")] {
@@ -112,6 +117,8 @@ fn verbs_print_the_same_as_for_files() {
         "slice @store.b2z/g/s 10:20",
         "verify @a.b2nd @s.b2frame @damaged.b2nd @other_data.b2nd @raw @chunk",
         "verify --json @damaged.b2nd",
+        "verify @directory.b2nd @lost.b2nd",
+        "verify --json @lost.b2nd",
         "verify --against @a.npy @a.b2nd",
         "verify --against raw @s.b2frame",
         "diff @a.b2nd @damaged.b2nd",
@@ -125,6 +132,19 @@ fn verbs_print_the_same_as_for_files() {
     ] {
         compare(&cli, &bases, line);
     }
+}
+
+/// Removes a file or a directory. Returns the names and the bytes of its files.
+fn take(path: &Path) -> Vec<(String, Vec<u8>)> {
+    if path.is_file() {
+        let bytes = fs::read(path).unwrap();
+        fs::remove_file(path).unwrap();
+        return vec![(String::new(), bytes)];
+    }
+    let names = commands::names(path);
+    let files = names.into_iter().map(|name| (name.clone(), fs::read(path.join(name)).unwrap())).collect();
+    fs::remove_dir_all(path).unwrap();
+    files
 }
 
 #[test]
@@ -142,16 +162,16 @@ fn verbs_write_the_same_files() {
             ("decompress", "s.b2frame", "-o", "content"),
             ("decompress", "store.b2z/a", "-o", "items"),
             ("recompress -c lz4 -l 9", "s.b2frame", "-o", "lz4.b2frame"),
+            ("recompress -c lz4", "directory.b2nd", "-o", "lz4.b2nd"),
             ("repair", "damaged.b2nd", "-o", "repaired.b2nd"),
+            ("repair", "lost.b2nd", "-o", "repaired.b2nd"),
         ] {
             let read = |input: &str| {
                 let words = [verb, "-q", input, option, output].join(" ");
                 let (code, _, errors) =
                     run(&cli, &words.split_whitespace().map(str::to_owned).collect::<Vec<_>>());
                 assert_eq!(code, Some(if verb == "repair" { 2 } else { 0 }), "{words}: {errors}");
-                let written = cli.read(output);
-                fs::remove_file(cli.path(output)).unwrap();
-                written
+                take(&cli.path(output))
             };
             assert!(read(&format!("{base}{input}")) == read(input), "{verb} {input}");
         }

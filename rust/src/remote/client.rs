@@ -16,7 +16,6 @@ use blosc2_core::rust_api::array::ArrayHandle;
 use blosc2_core::rust_api::check;
 use blosc2_core::rust_api::schunk::{Source, SourcePlace, SuperChunkHandle};
 use std::collections::HashMap;
-use std::io;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::Ordering;
@@ -472,7 +471,7 @@ impl Client {
     }
 
     /// Returns the connection for writing, and one that does not repeat requests.
-    fn connections(&self, place: &Place) -> Result<(Arc<Connection>, Arc<Connection>)> {
+    pub(super) fn connections(&self, place: &Place) -> Result<(Arc<Connection>, Arc<Connection>)> {
         let mut once = self.settings.clone();
         once.has_retries = false;
         let connect = |settings| Connection::new(place, settings, &self.stores, &self.counts).map(Arc::new);
@@ -523,23 +522,16 @@ impl Client {
         let files = Arc::new(self.files(&place)?) as Arc<dyn Source>;
         let name = place.path.as_ref();
         if !url.ends_with('/') {
-            match open(files.clone(), SourcePlace::File(name, self.offset)) {
-                Err(error) if is_missing(&error) => {
-                    // Of both errors, that of the file is returned.
-                    return open(files, SourcePlace::Directory(name)).map_err(|_| error.into());
+            match open(files.clone(), SourcePlace::File(name, self.offset)).map_err(Error::from) {
+                // Of both errors, that of the file is returned.
+                Err(error) if error.is_missing() => {
+                    return open(files, SourcePlace::Directory(name)).map_err(|_| error);
                 }
-                opened => return Ok(opened?),
+                opened => return opened,
             }
         }
         Ok(open(files, SourcePlace::Directory(name))?)
     }
-}
-
-/// Returns whether an error can be that of a file that does not exist: web servers refuse to list a directory, and S3 refuses missing files
-/// to users who must not list the bucket.
-fn is_missing(error: &blosc2_core::Error) -> bool {
-    let is_such = |kind| matches!(kind, io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied);
-    error.cause().is_some_and(|cause| is_such(cause.kind()))
 }
 
 impl<T: Element> Array<T> {

@@ -224,6 +224,19 @@ impl Connection {
         self.request(("PUT", ""), path, transfer).await
     }
 
+    /// Requests the names of the files in a directory.
+    ///
+    /// # Errors
+    /// Those of [`request`](Self::request); a store may have no such request.
+    pub(super) async fn list(&self, directory: &Path) -> io::Result<Vec<String>> {
+        let transfer = async {
+            let list = self.store.list_with_delimiter(Some(directory)).await?;
+            let names = list.objects.iter().filter_map(|file| Some(file.location.filename()?.to_owned()));
+            Ok(Ok((names.collect(), 0..0)))
+        };
+        self.request(("LIST", ""), directory, transfer).await
+    }
+
     /// Removes a file.
     pub(super) async fn delete(&self, path: &Path) -> io::Result<()> {
         let transfer = async {

@@ -7,6 +7,7 @@ mod asynchronous;
 mod client;
 mod connection;
 mod disk_cache;
+mod download;
 mod file;
 mod files;
 mod pages;

@@ -29,12 +29,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// The file of a directory that names the others (`frame.md` 9).
-const INDEX: &str = "chunks.b2frame";
+pub(super) const INDEX: &str = "chunks.b2frame";
 /// The shortest part of an upload in bytes, and the largest number of parts: S3 has at least 5 MiB, and 10,000 parts.
 const PART: u64 = 8 << 20;
 const MAX_PARTS: u64 = 10_000;
 /// The number of parts or chunks that are in memory at a time.
-const PARTS_IN_MEMORY: usize = 4;
+pub(super) const PARTS_IN_MEMORY: usize = 4;
 /// The length of a chunk's header in bytes.
 const HEADER: u64 = 32;
 /// How often a change is made again after another writer has changed the directory.
@@ -380,8 +380,7 @@ impl Copy<'_> {
 
     /// Fetches files, or a part of each.
     fn fetch_files(&self, files: impl IntoIterator<Item = Arc<str>>, range: Option<GetRange>) -> Result<()> {
-        let names = files.into_iter().filter_map(|file| Some(file.rsplit_once('/')?.1.to_owned()));
-        let names: BTreeSet<String> = names.collect();
+        let names = names_of(files);
         let (connection, dest, path) = (self.connection.clone(), self.dest.clone(), self.path());
         self.fetched.borrow_mut().extend(names.iter().cloned());
         let fetched = wait(async move {
@@ -395,6 +394,11 @@ impl Copy<'_> {
         });
         fetched.map_err(|error| failed(&error))
     }
+}
+
+/// Returns the names of files without their directory.
+pub(super) fn names_of(files: impl IntoIterator<Item = Arc<str>>) -> BTreeSet<String> {
+    files.into_iter().filter_map(|file| Some(file.rsplit_once('/')?.1.to_owned())).collect()
 }
 
 /// Returns the number of a chunk file.

@@ -54,17 +54,6 @@ impl Store {
         let list = self.inner.list(None).map_ok(|meta| meta.location.to_string());
         run(list.try_collect()).unwrap()
     }
-
-    /// Writes all objects below `name` into a directory.
-    fn download(&self, name: &str, directory: &std::path::Path) {
-        std::fs::create_dir(directory).unwrap();
-        for object in self.objects() {
-            if let Some(file) = object.strip_prefix(&format!("{name}/")) {
-                let get = async { self.inner.get(&Path::from(object.as_str())).await?.bytes().await };
-                std::fs::write(directory.join(file), run(get).unwrap()).unwrap();
-            }
-        }
-    }
 }
 
 #[async_trait]
@@ -155,9 +144,9 @@ fn new_log(client: &Client, directory: &std::path::Path) {
 }
 
 /// Returns how often each chunk of the log in the store occurs, by its first byte. Everything that its index names is there.
-fn chunks_of_log(store: &Store, directory: &std::path::Path) -> BTreeMap<u8, usize> {
-    let copy = directory.join(format!("copy-{}", store.random()));
-    store.download("log", &copy);
+fn chunks_of_log(client: &Client, directory: &std::path::Path) -> BTreeMap<u8, usize> {
+    let copy = directory.join("copy");
+    client.download("s3://bucket/log", &copy, false).unwrap();
     assert!(crate::verify(&copy, 1).unwrap().is_empty());
     let (log, mut counts) = (SuperChunk::open(&copy).unwrap(), BTreeMap::new());
     for nchunk in 0..log.nchunks() {
@@ -197,7 +186,7 @@ fn no_append_of_several_writers_is_lost() {
     new_log(&client, directory.path());
     let (confirmed, unknown) = append_from_threads(&client, 4, 10);
     assert_eq!((confirmed.len(), unknown.len()), (40, 0));
-    let counts = chunks_of_log(&store, directory.path());
+    let counts = chunks_of_log(&client, directory.path());
     assert!(counts.values().all(|&count| count == 1) && counts.len() == 41, "{counts:?}");
     // The index, and an object for each chunk: writers that had to try again have removed theirs.
     assert_eq!(store.objects().len(), 1 + 41);
@@ -214,7 +203,7 @@ fn a_store_that_fails_at_random_neither_loses_nor_repeats_a_confirmed_append() {
         store.rate.store(0, Ordering::Relaxed);
         // Requests that the store carries out later.
         std::thread::sleep(Duration::from_millis(300));
-        let counts = chunks_of_log(&store, directory.path());
+        let counts = chunks_of_log(&client, directory.path());
         for (byte, count) in &counts {
             assert!(
                 *count == 1 && (*byte == 0 || confirmed.contains(byte) || unknown.contains(byte)),
@@ -269,8 +258,20 @@ fn an_object_of_another_writer_is_not_overwritten() {
 }
 
 #[test]
-fn arrays_grow_and_change_in_a_directory() {
+fn a_directory_that_changes_during_a_download_leaves_no_copy() {
     let (directory, (store, client)) = (tempfile::tempdir().unwrap(), store());
+    new_log(&client, directory.path());
+    *store.after_index.lock().unwrap() = Some("log/chunks.b2frame");
+    let copy = directory.path().join("copy");
+    let error = client.download("s3://bucket/log/", &copy, true).unwrap_err();
+    assert!(error.to_string().contains("has changed while it was downloaded"), "{error}");
+    assert_eq!(kind(error), io::ErrorKind::ResourceBusy);
+    assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn arrays_grow_and_change_in_a_directory() {
+    let (directory, (_store, client)) = (tempfile::tempdir().unwrap(), store());
     let (path, url) = (directory.path().join("a"), "s3://bucket/a");
     let rows = |range: std::ops::Range<u32>| -> Vec<u32> {
         range.flat_map(|row| (0..7).map(move |j| row * 7 + j)).collect()
@@ -294,7 +295,7 @@ fn arrays_grow_and_change_in_a_directory() {
     let error = old.read(..).unwrap_err();
     assert_eq!(kind(error), io::ErrorKind::NotFound);
     let copy = directory.path().join("copy");
-    store.download("a", &copy);
+    client.download(url, &copy, false).unwrap();
     assert!(crate::verify(&copy, 1).unwrap().is_empty());
     assert_eq!(Array::<u32>::open(&copy).unwrap().read(..).unwrap(), model);
     assert_eq!(kind(client.append_items(url, 0, &[1_u32; 6]).unwrap_err()), io::ErrorKind::InvalidInput);
