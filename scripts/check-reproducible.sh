@@ -2,15 +2,17 @@
 # Checks that packages do not depend on the directory in which they are built: builds those of HEAD in two clones, compares
 # their bytes, and searches the shared libraries for directories of this machine. Prints the checksums.
 #
-#     scripts/check-reproducible.sh [--short]
+#     scripts/check-reproducible.sh [--short | --release]
 #
-# --short compiles without optimisation, which finds directories and times in packages too. Without it, the packages are
-# those of a release, which take 30 minutes of processor time. Needs 3 GB in TMPDIR.
+# --short compiles without optimisation, which finds directories and times in packages too; --release compares everything that
+# scripts/release.sh makes, with the archives for other systems, compiled so. Without an option, the packages are optimised, as those
+# of a release, which takes 30 minutes of processor time. Needs 3 GB in TMPDIR, and 8 GB with --release.
 set -eu
-short=no
+short=no release=no
 case ${1:-} in
   -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;;
   --short) short=yes ;;
+  --release) release=yes ;;
   '') ;;
   *) echo "unknown argument $1" >&2; exit 2 ;;
 esac
@@ -24,7 +26,11 @@ fi
 unset CARGO_TARGET_DIR
 for place in first second/with-a-longer-name; do
   git clone --quiet "$root" "$work/$place"
-  "$work/$place/scripts/package.sh" --out "$work/$place/packages" --with-remote --debug-dir "$work/$place/packages/debug"
+  if [ $release = yes ]; then
+    "$work/$place/scripts/release.sh" --profile checks --out "$work/$place/packages"
+  else
+    "$work/$place/scripts/package.sh" --out "$work/$place/packages" --with-remote --debug-dir "$work/$place/packages/debug"
+  fi
   (cd "$work/$place/packages" && find . -type f -exec sha256sum {} + | LC_ALL=C sort -k 2) >"$work/sums"
   if [ "$place" = first ]; then
     mv "$work/sums" "$work/expected"
