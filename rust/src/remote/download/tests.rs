@@ -33,7 +33,7 @@ fn directories_and_files_are_copied_byte_by_byte() {
         Client::new().download(&url, &copy, damaged).unwrap();
         let mut expected = files(&path);
         expected.remove("notes.txt");
-        assert_eq!(files(&copy), expected);
+        assert!(files(&copy) == expected, "{url}");
         assert_eq!(
             kind(Client::new().download(&url, &copy, damaged).unwrap_err()),
             io::ErrorKind::AlreadyExists
@@ -81,6 +81,6 @@ fn of_a_damaged_directory_the_rest_is_copied_if_asked() {
     fs::write(&index, &bytes).unwrap();
     assert!(client.download(&url, &copy, false).is_err());
     client.download(&url, &copy, true).unwrap();
-    assert_eq!(files(&copy), files(&path));
+    assert!(files(&copy) == files(&path));
     assert!(crate::verify(&copy, 1).unwrap().iter().any(|damage| damage.part != Part::Chunk));
 }
