@@ -10,7 +10,8 @@
 //!
 //!     cargo run --release -p blosc2-safe --features remote --example remote_slices -- draw URL PATH SEED COUNT
 //!
-//! Uploads that file, and a directory that four threads then append to, and compares what is read with what was written:
+//! Uploads that file, and a directory that four threads then append to, downloads the directory, and compares what is read with what was
+//! written:
 //!
 //!     cargo run --release -p blosc2-safe --features remote --example remote_slices -- change URL PATH
 
@@ -314,6 +315,11 @@ fn change(url: &str, path: &str) -> Result<()> {
     assert_eq!(firsts, (0..=THREADS * APPENDS).collect::<Vec<u64>>(), "an append is lost, or was made twice");
     client.write_items(&directory, (5..7, 2), &[7_u64, 8])?;
     assert_eq!(client.open_array::<u64>(&directory)?.read((5..7, 2))?, [7, 8]);
+    let copy = tempfile::tempdir()?;
+    let copy = copy.path().join("copy");
+    recorder.step("download the directory", || client.download(&directory, &copy, true))?;
+    assert!(blosc2::verify(&copy, 1)?.is_empty());
+    assert_eq!(Array::<u64>::open(&copy)?.read((5..7, 2))?, [7, 8]);
     Ok(())
 }
 
