@@ -33,7 +33,7 @@ zig_command() { # command arguments
 }
 
 # zig links the C runtime of Windows by itself, and names processors in other ways than the option -march of the crate cc. Without
-# optimisation, it adds calls of the runtime of a sanitizer.
+# optimisation, it adds calls of the runtime of a sanitizer. The import library of the crate windows-targets has the name of a static one.
 command_file "$zig/cc-$1" <<END
 #!/bin/sh
 skip=no
@@ -43,6 +43,7 @@ for option; do
     -arch) skip=yes ;;
     --target=* | -mmacosx-version-min=* | -m64 | -m32 | -march=* | -nolibc | --unwindlib=none | -lmsvcrt | -lmingw32 | -lmingwex) ;;
     -Wl,*.def) set -- "\$@" "\${option#-Wl,}" ;;
+    -lwindows.*) set -- "\$@" -Wl,-Bstatic "\$option" -Wl,-Bdynamic ;;
     *) [ \$skip = yes ] || set -- "\$@" "\$option"; skip=no ;;
     esac
 done
