@@ -4,15 +4,16 @@
 #
 #     scripts/check-reproducible.sh [--short | --release]
 #
-# --short compiles without optimisation, which finds directories and times in packages too; --release compares everything that
-# scripts/release.sh makes, with the archives for other systems, compiled so. Without an option, the packages are optimised, as those
-# of a release, which takes 30 minutes of processor time. Needs 3 GB in TMPDIR, and 8 GB with --release.
+# Without an option, the packages are optimised, as those of a release, which takes 30 minutes of processor time. --short compiles
+# without optimisation, which finds directories and times in packages too. --release also compiles without it, and compares everything
+# that scripts/release.sh makes, with the archives for other systems: about two hours on two cores. Needs 3 GB in TMPDIR, and several
+# times as much with --release.
 set -eu
 short=no release=no
 case ${1:-} in
   -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;;
   --short) short=yes ;;
-  --release) release=yes ;;
+  --release) short=yes release=yes ;;
   '') ;;
   *) echo "unknown argument $1" >&2; exit 2 ;;
 esac
@@ -27,7 +28,7 @@ unset CARGO_TARGET_DIR
 for place in first second/with-a-longer-name; do
   git clone --quiet "$root" "$work/$place"
   if [ $release = yes ]; then
-    "$work/$place/scripts/release.sh" --profile checks --out "$work/$place/packages"
+    "$work/$place/scripts/release.sh" --out "$work/$place/packages"
   else
     "$work/$place/scripts/package.sh" --out "$work/$place/packages" --with-remote --debug-dir "$work/$place/packages/debug"
   fi

@@ -15,8 +15,8 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 
-/// Writes the files of the tests: arrays in a file, in a directory, in a zip file and with damage in both, a super-chunk, a chunk, a NumPy file
-/// and raw numbers.
+/// Writes the files of the tests: arrays in a file, in a directory and in a zip file, a damaged file and a damaged directory, a
+/// super-chunk, a chunk, a NumPy file and raw numbers.
 fn write_files(cli: &Cli) {
     let items: Vec<i32> = (0..60_000).map(|n| n / 7 * 13 % 1000).collect();
     let array =

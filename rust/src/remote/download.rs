@@ -103,6 +103,7 @@ fn copy_file(files: &RemoteFiles, name: &str, dest: &Path) -> Result<()> {
     Ok(())
 }
 
+/// Copies the directory `source`, whose index file was read. With `damaged`, missing chunk files are no error.
 fn copy_directory(
     connection: Arc<Connection>,
     source: &StorePath,
@@ -145,7 +146,7 @@ fn copy_directory(
     copied.map_err(|error| read_error(&error))?
 }
 
-/// Returns whether a name is that of a chunk file (`frame.md` 9).
+/// Returns whether a name is that of a chunk file (`frame.md` 9): a store may list others, which must not become paths.
 fn is_chunk_file(name: &str) -> bool {
     let number = name.strip_suffix(".chunk");
     number.is_some_and(|number| number.len() == 8 && number.bytes().all(|digit| digit.is_ascii_hexdigit()))
